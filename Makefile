@@ -28,6 +28,8 @@ STARTS    := ^[[:space:]]*go [a-z]|\.Go[(]|AfterFunc[(]|\<t\.Parallel[(]
 GOROUTINES = $(filter-out ./daemon/overlay,$(filter $(call folders,$(STARTS)),$(call folders,$(SHARES))))
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
+# What "make quick" leaves out: the tests of these packages wait for processes and clocks, or try thousands of cases.
+SLOW      := agent|agent/acp|agent/process|daemon/copytree|daemon/internal/review|daemon/internal/snapshot|daemon/overlay|diffs|sessions
 # Processes with the race detector would end a second late; vet is a part of "make check"; no debugger looks at these programs, and a
 # third of the time of linking is for it.
 RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=atexit_sleep_ms=0 $(GO) test -race $(GOTEST)
@@ -35,7 +37,7 @@ PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test $(G
 GOTEST    := -vet=off -timeout 20m -ldflags=-s
 
 .DEFAULT_GOAL := help
-.PHONY: help release try-release build install demo picture undertest undertest-race test test-processes test-packages quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help release try-release build install demo picture undertest undertest-race test test-processes test-packages quick race check check-go check-editors editors generate bench bench-store bench-trees bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,25 +87,24 @@ test-packages:
 	$(RACE) -p 2 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
 	$(PLAIN) -p 1 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
 
-quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
-	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
+quick: undertest ## check in less than a minute what breaks most often: format, vet, the schema, the import table, packages whose tests take a second
+	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
+	$(PLAIN) -run 'TestImportTable|TestSizes|TestReadme|TestEachCommand|TestClients|TestMap|InPages|TestFilesIn' ./cmd/cursord
 	$(GO) vet ./...
-	$(PLAIN) -parallel 8 $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
-	$(PLAIN) -run 'TestImportTable|TestSizes|TestReadme|TestEachCommand|TestMap|InPages|TestFilesIn' ./cmd/cursord
+	$(PLAIN) -parallel 8 $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|$(SLOW))$$')
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -parallel 4 ./...
 
-check: undertest ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
-	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
+check: check-go check-editors ## check format, vet, staticcheck, the import table, generated files, all platforms, Lua, Emacs Lisp and TypeScript
+
+check-go: undertest
+	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	@! git grep -nE '^(<{7}|>{7}) ' || { echo "a conflict was left in a file"; exit 1; }
 	@! GOOS=windows $(GO) list $(TESTS)/... 2>/dev/null | grep . || { echo "put //go:build unix on top of all files of these tests"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
 	$(PLAIN) -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
-	@.ci/lua
-	@.ci/elisp
-	@.ci/vscode check
 	GOGC=400 $(GO) run ./.ci/compiles $(PLATFORMS)
 	@for os in windows darwin; do \
 		echo "vet the tests of what differs by system, for $$os"; \
@@ -113,6 +114,11 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 		echo "build $$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags=-s -o /dev/null ./cmd/cursord || exit 1; \
 	done
+
+check-editors:
+	@.ci/lua
+	@.ci/elisp
+	@.ci/vscode check
 
 editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder
 	.ci/editors.sh
@@ -127,6 +133,9 @@ bench: ## run the benchmarks; benchstat reads what they print
 bench-store: ## measure a database of 10,000 sessions and 1,000,000 items, and searches of it; it takes 2 GB of the temporary folder
 	$(GO) test -run '^$$' -bench '^BenchmarkStore$$' -timeout 30m -count 1 $(TESTS)/bench -bench.sessions 10000
 	$(GO) test -run '^$$' -bench '^BenchmarkSearch$$' -timeout 30m -count 1 ./sessions -search.items 1000000
+
+bench-trees: ## measure turns in a tree of 1,000,000 files beside git; it takes 6 GB of the temporary folder
+	$(GO) test -run '^$$' -bench '^BenchmarkLargeTrees$$/^git-1000000$$' -timeout 30m -count 1 $(TESTS)/bench -bench.million
 
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers

@@ -16,6 +16,7 @@ type ApprovalRequested struct {
 	Paths   []string
 	Options []ApprovalOption // in the agent's order; none where only free text, or no answer, can be given
 	Text    bool             // free text may be given
+	Call    *Call            // of a permission, the call that is to begin; nil if it has begun, or nothing is known of it
 }
 
 // ApprovalWithdrawn says that the agent no longer waits for the answer. The end of a run withdraws without an event.

@@ -40,8 +40,8 @@ func (r *CallReport) call(d *Decoder) *Call {
 	return call
 }
 
-// End returns the call's end. result is what the tool has returned, and may be nil. failed says that the agent calls the call a failure,
-// and refused, if not "", in what words it was not allowed. The changes of the end are those that a result reports.
+// End returns the call's end. result is what the tool has returned, and may be nil. failed says that the agent calls it a failure.
+// refused holds the words in which the call was not allowed; "" if it was. The changes of the end are those that a result reports.
 func (r *CallReport) End(dir string, result json.RawMessage, failed bool, refused string) ToolEnd {
 	d := &Decoder{dir: dir}
 	call := r.call(d)

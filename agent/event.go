@@ -46,6 +46,10 @@ type ToolEnd struct {
 	State CallState
 	Said  time.Time // as in ToolStart
 	Guess bool      // the agent has not reported this end; the call failed only because its files seem not to have changed
+
+	// Of a call that was refused and may have run all the same: when the agent asked for it, and when it was told no, or when the call was over if
+	// nothing says that it ran in between. What has changed between the two may as well be a person's. Else both are zero.
+	Asked, Refused time.Time
 }
 
 // Result is the agent's own end of a run.

@@ -225,7 +225,7 @@ func changes(call *Call, out outcome) []FileChange {
 	if path == "" || WritesOf(call.Name) != WritesNamed {
 		return nil
 	}
-	if call.Name == "delete" {
+	if Removes(call.Name) {
 		return []FileChange{{Path: path, Deleted: true, Before: content(body.Get("prevContent", "beforeFullFileContent"))}}
 	}
 	after := body.Get("afterFullFileContent", "fileContentAfterWrite")

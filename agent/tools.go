@@ -17,13 +17,17 @@ const (
 	WritesAnything               // any files, whether the call names them or not
 )
 
-// A tool is a kind of call. Everything that depends on the kind is in its row of tools.
+// A tool is a kind of call. Its row of tools has what every kind has. What only some kinds have is read by their names: arguments in
+// toolargs.go, results in toolresult.go, outputs in tooloutput.go, commands in background.go and denial.go, ACP's kinds in agent/acp.
+// ARCHITECTURE.md, "a kind of tool", lists the clients that have names of tools.
 type tool struct {
-	name    string   // as clients see it
-	aliases []string // what the agent's builds and models call it, in lower case, without _, - and spaces
-	writes  Writes
-	text    []string // the arguments that may hold all that the file is to hold
-	title   title
+	name        string   // as clients see it
+	aliases     []string // what the agent's builds and models call it, in lower case, without _, - and spaces
+	writes      Writes
+	text        []string // the arguments that may hold all that the file is to hold
+	leavesEmpty bool     // its report leaves empty texts out: a missing text may be an empty one
+	removes     bool     // it removes the paths that it names, also a link, and not what the link leads to
+	title       title
 }
 
 // A title says in one line what a call does. first is the first path that the call names; in is the same after " in ", or ""
@@ -36,8 +40,8 @@ var tools = []tool{
 	{name: "write", writes: WritesNamed, title: ofFile("Write"), aliases: []string{"write", "writefile", "createfile", "piwrite"},
 		text: []string{"fileText", "contents", "content", "file_text"}},
 	{name: "edit", writes: WritesNamed, title: ofFile("Edit"), aliases: []string{"edit", "editfile", "strreplace", "multistrreplace",
-		"multiedit", "searchreplace", "applypatch", "editnotebook", "piedit", "applyagentdiff"}},
-	{name: "delete", writes: WritesNamed, title: ofFile("Delete"), aliases: []string{"delete", "deletefile"}},
+		"multiedit", "searchreplace", "applypatch", "editnotebook", "piedit", "applyagentdiff"}, leavesEmpty: true},
+	{name: "delete", writes: WritesNamed, title: ofFile("Delete"), aliases: []string{"delete", "deletefile"}, removes: true},
 	{name: "shell", writes: WritesAnything, title: ofShell, aliases: []string{"shell", "bash", "pibash", "runterminalcmd", "writeshellstdin"}},
 	{name: "grep", writes: WritesNothing, title: ofSearchIn("Grep", "pattern", "query"), aliases: []string{"grep", "pigrep"}},
 	{name: "glob", writes: WritesNothing, title: ofSearchIn("Find", "globPattern", "glob_pattern", "pattern"),
@@ -79,6 +83,12 @@ func (c *Call) Writes() Writes {
 	}
 	return WritesOf(c.Name)
 }
+
+// LeavesEmpty reports whether a text that the call's report lacks may be an empty one.
+func (c *Call) LeavesEmpty() bool { return toolNamed(c.Name).leavesEmpty }
+
+// Removes reports whether calls of a tool, by its name, remove the paths that they name: also a link, and not what the link leads to.
+func Removes(name string) bool { return toolNamed(name).removes }
 
 // toolNamed returns the tool with this Call.Name, else the last row.
 func toolNamed(name string) *tool {

@@ -23,6 +23,13 @@ func TestToolsAreClassified(t *testing.T) {
 	require.Equal(t, "other", tools[len(tools)-1].name)
 }
 
+// TestReportsThatLeaveEmptyTextsOut: only an edit's. A write without a text has not said what it wrote.
+func TestReportsThatLeaveEmptyTextsOut(t *testing.T) {
+	for _, name := range append(ToolNames(), "teleport") {
+		require.Equal(t, name == "edit", (&Call{Name: name}).LeavesEmpty(), name)
+	}
+}
+
 // TestUnknownToolsMayWriteAnything: a tool that this build does not know may write any file, so its changes are reviewed.
 func TestUnknownToolsMayWriteAnything(t *testing.T) {
 	for _, name := range []string{"", "teleport", "other"} {

@@ -19,22 +19,18 @@ import (
 type question struct {
 	approval *sessions.Approval // as it was last put
 	turn     *liveTurn
-	request  string // the agent's own id of it
+	request  *agent.ApprovalRequested
 	expiry   *time.Timer
 }
 
 // ask takes in a request of the agent. A person is asked unless a rule, the turn, or the request itself says what the answer is.
 func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
-	if t.ctx.Err() != nil {
-		w.tellAgent(c, t, req.ID, req.Refusal()) // the turn is being ended
-		return
-	}
 	a, why := approvals.New(req, t.turn, w.relativePaths(req.Paths))
-	if calls := t.calls[req.CallID]; req.CallID != "" && len(calls) > 0 {
-		a.ItemID = sessions.ItemID(t.turn.ID, calls[len(calls)-1].index)
-	}
-	if why == "" && w.pendingOf(t) >= approvals.MaxPending {
+	if why == "" && len(w.questionsOf(t)) >= approvals.MaxPending {
 		why = fmt.Sprintf("%d others are pending", approvals.MaxPending)
+	}
+	if t.ctx.Err() != nil {
+		why = "the turn is being ended"
 	}
 	if why != "" {
 		w.noticeDenied(c, t, a, "because "+why)
@@ -43,11 +39,20 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 		w.tellAgent(c, t, req.ID, no)
 		return
 	}
+	if req.Call != nil {
+		w.startCall(c, t, req.Call, true)
+	}
+	if calls := t.openCalls[req.CallID]; req.CallID != "" && len(calls) > 0 {
+		last := calls[len(calls)-1]
+		if a.ItemID = sessions.ItemID(t.turn.ID, last.index); last.asked {
+			a.CreatedAt = last.started // by that a start after a crash knows that the call has not begun
+		}
+	}
 	var settled *sessions.Approval
 	switch {
 	case t.turn.Approvals == params.ApprovalsDeny:
-		settled = approvals.Denied(a)
-		w.noticeDenied(c, t, a, "because this turn asks nobody (approvals: deny)")
+		settled, why = approvals.Denied(a), "this turn asks nobody (approvals: deny)"
+		w.noticeDenied(c, t, a, "because "+why)
 	case w.rulesHold(t, a, req):
 		if rule, allowed := w.rules.Allow(a.Command, w.d.settings().Approve); allowed {
 			settled = approvals.Allowed(a, rule)
@@ -57,13 +62,11 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	if settled != nil {
 		w.put(c, settled, nil)
 		answer := approvals.ForAgent(settled)
-		if t.turn.Approvals == params.ApprovalsDeny {
-			answer.Unasked = "this turn asks nobody (approvals: deny)"
-		}
+		answer.Unasked = why
 		w.tellAgent(c, t, req.ID, answer)
 		return
 	}
-	q := &question{approval: a, turn: t, request: req.ID}
+	q := &question{approval: a, turn: t, request: req}
 	w.questions[a.ID] = q
 	w.put(c, a, nil)
 	w.setWaiting(c, t)
@@ -102,8 +105,13 @@ func (w *workspace) settleIn(c *commit, q *question, a *sessions.Approval) {
 	q.expiry.Stop()
 	delete(w.questions, q.approval.ID)
 	w.put(c, a, nil)
+	if call := q.request.Call; call != nil && a.Allowed() {
+		w.startCall(c, q.turn, call, true) // so that it has begun no earlier, should the daemon be killed
+	}
+	w.ending[a.ID] = a
+	c.after = append(c.after, func() { delete(w.ending, a.ID) })
 	w.setWaiting(c, q.turn)
-	w.tellAgent(c, q.turn, q.request, approvals.ForAgent(a))
+	w.tellAgent(c, q.turn, q.request.ID, approvals.ForAgent(a))
 }
 
 // settle is settleIn with a commit of its own, for a question that may have ended meanwhile.
@@ -125,19 +133,12 @@ func (w *workspace) tellAgent(c *commit, t *liveTurn, request string, answer age
 	})
 }
 
-// withdrawRequest ends the question that the agent has taken back.
-func (w *workspace) withdrawRequest(c *commit, t *liveTurn, request string) {
+// withdrawAsked ends the question that the agent has taken back; with request "", all questions of a turn that is ended.
+func (w *workspace) withdrawAsked(c *commit, t *liveTurn, request string) {
 	for _, q := range w.questionsOf(t) {
-		if q.request == request {
+		if request == "" || q.request.ID == request {
 			w.settleIn(c, q, approvals.Withdrawn(q.approval))
 		}
-	}
-}
-
-// withdrawAll ends the questions of a turn that is ended.
-func (w *workspace) withdrawAll(c *commit, t *liveTurn) {
-	for _, q := range w.questionsOf(t) {
-		w.settleIn(c, q, approvals.Withdrawn(q.approval))
 	}
 }
 
@@ -152,11 +153,9 @@ func (w *workspace) questionsOf(t *liveTurn) (list []*question) {
 	return list
 }
 
-func (w *workspace) pendingOf(t *liveTurn) int { return len(w.questionsOf(t)) }
-
 // setWaiting stores whether a turn waits for a person, if that has changed.
 func (w *workspace) setWaiting(c *commit, t *liveTurn) {
-	waiting := w.pendingOf(t) > 0
+	waiting := len(w.questionsOf(t)) > 0
 	if t.turn.Waiting == waiting || t.status() != sessions.TurnRunning {
 		return
 	}
@@ -205,15 +204,15 @@ func (d *Daemon) AnswerApproval(id, option, text string) (*sessions.Approval, er
 	defer w.release()
 	return stored(w, func(c *commit) (*sessions.Approval, error) {
 		q := w.questions[id]
+		if q == nil && w.ending[id] != nil {
+			return nil, approvals.Pending(w.ending[id])
+		}
 		if q == nil {
 			a, err := d.store.Approval(id)
 			if err != nil {
 				return nil, approvals.Missing(id, err)
 			}
-			if a.Status == sessions.ApprovalPending { // its end is about to be stored
-				a = approvals.Withdrawn(a)
-			}
-			return nil, approvals.Pending(a)
+			return nil, approvals.Pending(approvals.Withdrawn(a))
 		}
 		a, err := approvals.Answer(q.approval, option, text)
 		if err != nil {

@@ -169,6 +169,7 @@ func TestAnApprovalIsAnsweredOnce(t *testing.T) {
 			won++
 		} else {
 			require.Equal(t, api.KindConflict, kindOf(t, err))
+			require.ErrorContains(t, err, `was answered with "`)
 		}
 	}
 	require.Equal(t, 1, won)
@@ -203,6 +204,7 @@ func TestTheAgentIsToldWhatIsStored(t *testing.T) {
 	a.untold()
 	_, err := w.d.AnswerApproval(p.ID, "no", "")
 	require.Equal(t, api.KindConflict, kindOf(t, err), "the first answer counts before it is stored, too")
+	require.ErrorContains(t, err, "was answered with")
 	open()
 	require.NoError(t, <-answered)
 	require.Equal(t, "once", a.answered("1").OptionID)
@@ -247,8 +249,9 @@ func TestApprovalsEnd(t *testing.T) {
 			if a.turn.ctx.Err() != nil { // what it asks while it is ended is denied
 				if !a.turn.status().Final() {
 					w.says(a.turn, run("2", "make again"))
-					require.Equal(t, "no", a.answered("2").OptionID)
+					require.Equal(t, agent.ApprovalAnswer{OptionID: "no", Unasked: "nobody was asked: the turn is being ended"}, a.answered("2"))
 					require.Empty(t, a.pending())
+					require.Contains(t, a.notices(), "Denied without asking, because the turn is being ended: make again")
 				}
 			}
 		})
@@ -324,34 +327,34 @@ func TestRulesAnswer(t *testing.T) {
 	require.NotNil(t, p.Option(approvals.FolderOption))
 	require.Nil(t, a.asks(run("odd", "for x in y; do z; done")).Option(approvals.FolderOption), "no rule can be made of it")
 
-	p = a.asks(run("2", "make test"))
+	p = a.asks(run("2", "cat x"))
 	got, err := w.d.AnswerApproval(p.ID, approvals.FolderOption, "")
 	require.NoError(t, err)
 	require.Equal(t, approvals.FolderOption, got.Answer.OptionID)
 	require.Equal(t, "once", a.answered("2").OptionID, "in the agent's own words")
-	require.Nil(t, a.asks(run("3", "make  test")))
+	require.Nil(t, a.asks(run("3", "cat  x")))
 	require.Equal(t, "once", a.answered("3").OptionID)
-	require.Nil(t, a.asks(run("with more", "make test -k")))
+	require.Nil(t, a.asks(run("with more", "cat x -n")))
 	require.Equal(t, "once", a.answered("with more").OptionID)
-	require.NotNil(t, a.asks(run("another", "make lint")))
+	require.NotNil(t, a.asks(run("another", "cat y")))
 
-	elsewhere := run("elsewhere", "make test")
+	elsewhere := run("elsewhere", "cat x")
 	elsewhere.Dir = "/other"
 	p = a.asks(elsewhere)
 	require.NotNil(t, p, "a rule is about this folder")
 	require.Nil(t, p.Option(approvals.FolderOption))
 	require.Equal(t, "The command would run in /other", p.Detail)
-	more := run("more", "make test")
+	more := run("more", "cat x")
 	more.Whole = false
 	p = a.asks(more)
 	require.NotNil(t, p, "a rule is about commands that are all that is asked")
 	require.Nil(t, p.Option(approvals.FolderOption))
-	require.Nil(t, a.asks(run("any", "sudo -n")).Option(approvals.FolderOption), "the rule would allow every command")
+	require.Nil(t, a.asks(run("any", "sudo -n")).Option(approvals.FolderOption), "the rule would not say what runs")
 
 	rules, err := w.d.ApprovalRules(w.root, 0)
 	require.NoError(t, err)
 	require.Len(t, rules, 2)
-	require.Equal(t, "make test", rules[0].Command)
+	require.Equal(t, "cat x", rules[0].Command)
 	stored, err := w.d.store.Rules(w.root)
 	require.NoError(t, err)
 	require.Len(t, stored, 1)
@@ -361,7 +364,7 @@ func TestRulesAnswer(t *testing.T) {
 		turn.Mode = sessions.ModePlan
 		a.turn.turn = &turn
 	})
-	require.NotNil(t, a.asks(run("4", "make test -j4")), "a turn that is to read only asks")
+	require.NotNil(t, a.asks(run("4", "cat x -n")), "a turn that is to read only asks")
 
 	_, err = w.d.ApprovalRules(w.root, 7)
 	require.Equal(t, api.KindNotFound, kindOf(t, err))
@@ -369,7 +372,7 @@ func TestRulesAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rules, 1)
 	b := asks(t, w)
-	require.NotNil(t, b.asks(run("5", "make test")))
+	require.NotNil(t, b.asks(run("5", "cat x")))
 	w.ends(a.turn)
 	w.ends(b.turn)
 	w.settled(t)

@@ -28,7 +28,7 @@ func newCheck(ls *liveSession, after *sessions.Turn, command string, env []strin
 		ID: newID(), SessionID: ls.session.ID, Workspace: ls.session.Workspace, Prompt: command, Mode: sessions.ModeAgent, Check: true,
 		Sandbox: after.Sandbox, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
-	return &liveTurn{session: ls, turn: turn, env: env, calls: map[string][]openCall{}}
+	return &liveTurn{session: ls, turn: turn, env: env, openCalls: map[string][]openCall{}}
 }
 
 // check runs the command of a turn that is a check, as drive runs an agent.

@@ -29,7 +29,7 @@ func (w *workspace) beginTurn(c *commit, ls *liveSession, p *api.TurnParams, per
 	if p.Approvals == params.ApprovalsDeny {
 		turn.Approvals = p.Approvals
 	}
-	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, by: perm.bounds.Session(), recapOf: recapOf, alias: aliasOf(p), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, by: perm.bounds.Session(), recapOf: recapOf, alias: aliasOf(p), openCalls: map[string][]openCall{}}
 	w.enqueue(c, t, &s)
 	session := ls.session
 	c.replies = append(c.replies, func(err error) {

@@ -82,13 +82,13 @@ type Daemon struct {
 	hooks       *hooks.Finder
 	docs        *documents.Set
 	pictures    pictures.Store
-	copies      *copies.Keeper
+	copies      *copies.Collector
 	killed      *killed.Turns
 	overlays    *apart.Prober // whether isolated sessions get overlays
 	started     sessions.Time
 	began       time.Time // the same, by the monotonic clock
 	lag         lags
-	messages    *statusmessages.Board
+	messages    *statusmessages.List
 	watching    watch.Limits
 	saves       savewatch.Watch // watches the files that open calls name
 	unloadAfter time.Duration
@@ -191,7 +191,12 @@ func Open(o Options) (*Daemon, error) {
 	d.endKeeping = cancel
 	d.overlays = apart.NewProber(ctx, filepath.Join(o.StateDir, "overlay"), func() bool { return d.settings().Overlays })
 	d.keeping.Go(func() { d.housekeep(ctx, images) })
-	d.keeping.Go(func() { d.resumeAll(ctx) })
+	resumed := make(chan struct{})
+	d.keeping.Go(func() { d.resumeAll(ctx, resumed) })
+	select {
+	case <-resumed:
+	case <-time.After(resumeTime): // a file system hangs; the other workspaces are there
+	}
 	return d, nil
 }
 

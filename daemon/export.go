@@ -2,15 +2,15 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/exportfile"
+	"cursord/daemon/internal/forked"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/recap"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -61,7 +61,8 @@ func (d *Daemon) exportWritten(id, after string, out *api.SessionExport) error {
 		return nil
 	}
 	defer w.release()
-	files, more, err := w.review.Written(id, after)
+	from, turns := forked.Inherited(d.store, s)
+	files, more, err := w.review.Written(&origins.Exporter{Session: id, From: from, Turns: turns}, after)
 	for _, file := range files {
 		out.Parts, after = append(out.Parts, api.ExportPart{Written: file}), file.Path
 	}
@@ -84,26 +85,8 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 	if !filepath.IsAbs(path) {
 		return 0, api.Invalid("path", "%q is not an absolute path", path)
 	}
-	err := d.store.Backup(ctx, path, replace)
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		return 0, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
-	case errors.Is(err, sessions.ErrClosed):
-		return 0, api.ErrStopped
-	case errors.Is(err, sessions.ErrTooBusy):
-		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
-	case errors.Is(err, fs.ErrExist):
-		hint := "choose another name, or overwrite it: cursord backup --force FILE (in the protocol: replace)"
-		if info, there := os.Stat(path); there == nil && info.IsDir() {
-			hint = "it is a folder; name a file in it: cursord backup " + filepath.Join(path, "cursord.db")
-		} else if there != nil {
-			hint = "another backup is being written, or a crash left it: remove it if nothing writes it"
-			path += sessions.BackupSuffix
-		}
-		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: path + " is there already", Hint: hint}
-	default:
-		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: "cannot write the backup: " + err.Error()}
+	if err := d.store.Backup(ctx, path, replace); err != nil {
+		return 0, api.BackupError(ctx, path, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -50,6 +50,16 @@ func (w *workspace) settled(t *testing.T) {
 	}, patience, time.Millisecond)
 }
 
+// ended is settled for a time when each turn has been told of its end, which may wait for the store.
+func (w *workspace) ended(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() (ended bool) {
+		w.in(t, func() { ended = len(w.turns) == 0 })
+		return ended
+	}, patience, time.Millisecond)
+	w.settled(t)
+}
+
 // aTurn begins a turn whose agent is the test.
 func (w *workspace) aTurn(t *testing.T) *liveTurn {
 	t.Helper()
@@ -63,7 +73,7 @@ func (w *workspace) aTurn(t *testing.T) *liveTurn {
 			ID: newID(), SessionID: s.ID, Workspace: w.root, Prompt: "p", Mode: sessions.ModeAgent,
 			Status: sessions.TurnRunning, CreatedAt: sessions.Now(), StartedAt: now(),
 		}
-		lt = &liveTurn{session: ls, turn: turn, calls: map[string][]openCall{}}
+		lt = &liveTurn{session: ls, turn: turn, openCalls: map[string][]openCall{}}
 		lt.ctx, lt.cancel = context.WithCancelCause(context.Background())
 		w.turns[turn.ID] = lt
 		w.d.unfinished.Add(1)

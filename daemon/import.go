@@ -73,6 +73,9 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 			im.tellFiles(ctx, w, f)
 		}
 	}
+	if err == nil {
+		_ = reviewLoop{w}.Persist() // what the session was told, and has written, must be on disk as well
+	}
 	return s, err
 }
 

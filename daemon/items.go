@@ -33,7 +33,7 @@ type liveTurn struct {
 	items         int                   // number of items so far
 	open          *liveText             // the text item that is growing
 	unflushed     []*liveText           // assistant items since the agent's last repeated message or tool call
-	calls         map[string][]openCall // by call id, the latest last
+	openCalls     map[string][]openCall // by call id, the latest last
 	unread        int                   // number of lines that were no JSON
 	unreadTop     string                // the first of them
 	denied        denied.Calls
@@ -46,6 +46,7 @@ type liveTurn struct {
 type openCall struct {
 	index   int
 	started sessions.Time
+	asked   bool // it has not begun: a permission is asked for it
 }
 
 func (t *liveTurn) status() sessions.TurnStatus { return t.turn.Status }
@@ -77,7 +78,7 @@ func (t *liveText) sent() *sessions.Item {
 // deltas yields bytes [from, to) of the text as deltas, in order.
 func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 	return func(yield func(*Notification) bool) {
-		for offset, part := range DeltaParts(t.text[:to], from) {
+		for offset, part := range api.DeltaParts(t.text[:to], from) {
 			n := &Notification{Workspace: root, Kind: sessions.KindItem, ID: t.item.ID, Delta: &Delta{
 				SessionID: t.item.SessionID, TurnID: t.item.TurnID, ItemID: t.item.ID,
 				Kind: t.item.Kind, Offset: offset, Text: string(part),
@@ -99,7 +100,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 		for _, ev := range e.events {
 			switch ev := ev.(type) {
 			case agent.ToolStart:
-				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call))
+				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call, false))
 			case agent.ToolEnd:
 				t.denied.Add(ev.Call.Denials)
 				items.Ended = append(items.Ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
@@ -157,7 +158,7 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 	case agent.ApprovalRequested:
 		w.ask(c, t, &ev)
 	case agent.ApprovalWithdrawn:
-		w.withdrawRequest(c, t, ev.ID)
+		w.withdrawAsked(c, t, ev.ID)
 	case agent.Failure:
 		t.failure = ev.Message
 	case agent.Notice:
@@ -295,29 +296,31 @@ func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 	w.put(c, item, nil)
 }
 
-// startCall opens a tool call's item and returns its id.
-func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
+// startCall opens the item of a tool call that begins, or for which the agent asks a permission, and returns its id. A call that begins
+// keeps the item that its question has opened.
+func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call, asked bool) string {
 	w.endText(c, t, sessions.ItemCompleted)
 	t.unflushed = nil
-	item := w.newItem(t, sessions.ItemTool)
-	w.fillCall(item, call)
-	tool, detail := wire.CutTool(item.Tool)
-	item.Tool = tool
-	w.put(c, item, detail)
-	t.calls[call.ID] = append(t.calls[call.ID], openCall{item.Index, item.StartedAt})
-	return item.ID
+	open := t.openCalls[call.ID]
+	var item *sessions.Item
+	if last := len(open) - 1; last >= 0 && open[last].asked {
+		item = w.itemAt(t, open[last].index, sessions.ItemTool, sessions.Now())
+		open = open[:last]
+	} else {
+		item = w.newItem(t, sessions.ItemTool)
+	}
+	t.openCalls[call.ID] = append(open, openCall{item.Index, item.StartedAt, asked})
+	return w.putCall(c, item, call)
 }
 
 // endCall closes the call's item, or adds a closed one if the agent never announced the start. It returns the id.
 func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status sessions.ItemStatus) string {
 	var item *sessions.Item
-	if open := t.calls[call.ID]; len(open) > 0 {
+	if open := t.openCalls[call.ID]; len(open) > 0 {
 		last := open[len(open)-1]
 		item = w.itemAt(t, last.index, sessions.ItemTool, last.started)
-		if len(open) == 1 {
-			delete(t.calls, call.ID)
-		} else {
-			t.calls[call.ID] = open[:len(open)-1]
+		if t.openCalls[call.ID] = open[:len(open)-1]; len(open) == 1 {
+			delete(t.openCalls, call.ID)
 		}
 	} else {
 		w.endText(c, t, sessions.ItemCompleted)
@@ -325,26 +328,26 @@ func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status ses
 		item = w.newItem(t, sessions.ItemTool)
 	}
 	item.Status, item.EndedAt = status, now()
-	w.fillCall(item, call)
-	tool, detail := wire.CutTool(item.Tool)
-	item.Tool = tool
-	w.put(c, item, detail)
-	return item.ID
+	return w.putCall(c, item, call)
 }
 
-// fillCall fills in the call as clients see it. A plan is an item of its own kind, with its text.
-func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
-	item.Tool = &sessions.Tool{
+// putCall puts an item with the call as clients see it, and returns its id. A plan is an item of its own kind, with its text.
+func (w *workspace) putCall(c *commit, item *sessions.Item, call *agent.Call) string {
+	all := &sessions.Tool{
 		CallID: call.ID, Name: call.Name, RawName: call.RawName, Title: call.Title, Command: call.Command,
 		Paths: w.relativePaths(call.Paths), ExitCode: call.ExitCode, Output: call.Output, Error: call.Error,
 		Args: call.Args, Result: call.Result,
 	}
 	for _, todo := range call.Todos {
-		item.Tool.Todos = append(item.Tool.Todos, sessions.Todo(todo))
+		all.Todos = append(all.Todos, sessions.Todo(todo))
 	}
 	if call.Plan != "" {
 		item.Kind, item.Text = sessions.ItemPlan, call.Plan
 	}
+	tool, detail := wire.CutTool(all)
+	item.Tool = tool
+	w.put(c, item, detail)
+	return item.ID
 }
 
 func now() *sessions.Time {

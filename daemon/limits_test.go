@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +26,7 @@ func TestProtocolNamesLimits(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, params.WordMax, params.ChatIDMax)
 	for row, limit := range map[string]int{
+		"| a prompt with its context | %d MiB |":                   params.PromptMax >> 20,
 		"| a session's title | %d KiB;":                            params.TitleMax >> 10,
 		"| `turnId` | %d characters,":                              params.TurnIDMax,
 		"| attempts at a prompt; the name of their group | %d;":    params.AttemptsMax,
@@ -37,10 +40,48 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"| a text in `approval/answer` | %d KiB |":                 approvals.MaxText >> 10,
 		"| rules of a workspace | %d,":                             approvals.MaxRules,
 		", each up to %d KiB; for others":                          allow.MaxCommand >> 10,
+		"| `query` of `session/search` | %d KiB |":                 searchMax >> 10,
+		"| `variables` of `agent/environment` | %d,":               maxVariables,
+		", each up to %d KiB; all together":                        maxVariable >> 10,
+		"; all together %d MiB |":                                  maxEnvironment >> 20,
 	} {
 		if text := fmt.Sprintf(row, limit); !strings.Contains(limits, text) {
 			t.Errorf("PROTOCOL.md, Limits, has no row with: %s", text)
 		}
 	}
 	require.Contains(t, string(page), fmt.Sprintf("Without `limit` a page has %d entries; %d are the most", listDefault, listMax))
+}
+
+// TestEachLimitIsCompared: a constant that an error names is a limit, so it has a row in PROTOCOL.md that is compared with it.
+func TestEachLimitIsCompared(t *testing.T) {
+	t.Parallel()
+	compared := ""
+	for _, test := range []string{"limits_test.go", "../rpc/protocol_test.go"} {
+		source, err := os.ReadFile(filepath.FromSlash(test))
+		require.NoError(t, err)
+		compared += string(source)
+	}
+	errs := regexp.MustCompile(`(?:api\.Invalid\(|Message: fmt\.Sprintf\().*`)
+	words := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\bCut\([^()]*\)`) // texts, and those of others that are cut
+	limit := regexp.MustCompile(`\b\w*(?:[mM]ax|Most)[A-Z]?\w*`)
+	found := 0
+	for _, in := range []string{".", "../rpc"} {
+		require.NoError(t, filepath.WalkDir(filepath.FromSlash(in), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for _, line := range errs.FindAllString(string(source), -1) {
+				for _, name := range limit.FindAllString(words.ReplaceAllString(line, ""), -1) {
+					found++
+					if !regexp.MustCompile(`\b` + name + `\b`).MatchString(compared) {
+						t.Errorf("%s names the limit %s in an error, and no test compares it with PROTOCOL.md, Limits: add its row there, "+
+							"and to TestProtocolNamesLimits here or in rpc", path, name)
+					}
+				}
+			}
+			return err
+		}))
+	}
+	require.Greater(t, found, 10)
 }

@@ -1,9 +1,7 @@
 package daemon
 
 import (
-	"iter"
 	"sync"
-	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/sessions"
@@ -28,26 +26,6 @@ type Notification struct {
 
 	once  sync.Once
 	frame []byte
-}
-
-// MaxDelta is the largest text of a Delta, in bytes.
-const MaxDelta = 256 << 10
-
-// DeltaParts yields a text from an offset on, in parts of at most MaxDelta that end between characters, each with its
-// offset.
-func DeltaParts[T string | []byte](text T, from int) iter.Seq2[int, T] {
-	return func(yield func(int, T) bool) {
-		for from < len(text) {
-			end := min(from+MaxDelta, len(text))
-			for end < len(text) && !utf8.RuneStart(text[end]) {
-				end--
-			}
-			if !yield(from, text[from:end]) {
-				return
-			}
-			from = end
-		}
-	}
 }
 
 // A Delta is text to append to an item.

@@ -3,8 +3,10 @@ package daemon
 import (
 	"context"
 	"slices"
+	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/review"
@@ -40,12 +42,7 @@ func (d *Daemon) Merge(ctx context.Context, client api.ClientID, root, path stri
 
 // Places returns where the texts that a client has open of a path have its hunks.
 func (d *Daemon) Places(client api.ClientID, root, path string) ([]api.PlacedDocument, error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return nil, err
-	}
-	defer w.release()
-	return w.review.Places(client, path)
+	return reviewed(d, root, func(r *review.Reviewer) ([]api.PlacedDocument, error) { return r.Places(client, path) })
 }
 
 // review calls do with the reviewer of a workspace, for a request that may write files.
@@ -60,34 +57,40 @@ func (d *Daemon) review(root string, reply func(api.Decided, error), do func(*re
 	do(w.review)
 }
 
-// Diffs lists what is pending in a workspace, in one of its files, or of a turn, as a client sees it.
-func (d *Daemon) Diffs(client api.ClientID, root, path, turn string) ([]*sessions.Diff, error) {
+// reviewed returns what f returns for the reviewer of a workspace.
+func reviewed[T any](d *Daemon, root string, f func(*review.Reviewer) (T, error)) (result T, err error) {
 	w, err := d.workspace(root)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	defer w.release()
-	return w.review.Diffs(client, path, turn)
+	return f(w.review)
+}
+
+// Diffs lists what is pending in a workspace, in one of its files, or of a turn, as a client sees it.
+func (d *Daemon) Diffs(client api.ClientID, root, path, turn string) ([]*sessions.Diff, error) {
+	return reviewed(d, root, func(r *review.Reviewer) ([]*sessions.Diff, error) { return r.Diffs(client, path, turn) })
 }
 
 // Unified returns what is pending in a workspace, in one of its files, or in a turn's files, as one patch in git's format.
 func (d *Daemon) Unified(root, path, turn string) (string, error) {
-	w, err := d.workspace(root)
+	return reviewed(d, root, func(r *review.Reviewer) (string, error) { return r.Unified(path, turn) })
+}
+
+// Commits lists what a session's agent has committed in its copy, as apart.Commits does.
+func (d *Daemon) Commits(ctx context.Context, session string, only []string, patch bool) (api.Commits, error) {
+	w, err := d.workspaceOfSession(session)
 	if err != nil {
-		return "", err
+		return api.Commits{}, err
 	}
 	defer w.release()
-	return w.review.Unified(path, turn)
+	return apart.Commits(ctx, w.review.PlacesOf(session), only, patch)
 }
 
 // Comment adds a remark about a hunk to the agent's next prompt.
 func (d *Daemon) Comment(root, hunk, text string) error {
-	w, err := d.workspace(root)
-	if err != nil {
-		return err
-	}
-	defer w.release()
-	return w.review.Comment(hunk, text)
+	_, err := reviewed(d, root, func(r *review.Reviewer) (struct{}, error) { return struct{}{}, r.Comment(hunk, text) })
+	return err
 }
 
 // Dismiss removes files that nobody can decide from review: those outside of the workspace, or all if its folder is gone; of
@@ -105,15 +108,24 @@ func (d *Daemon) Dismiss(root, path string) (int, error) {
 	return w.review.Dismiss(path, isGone(known))
 }
 
-// resumeAll finishes what the last daemon had begun to write, one workspace after the other: until then a file may be half
-// written.
-func (d *Daemon) resumeAll(ctx context.Context) {
+// resumeTime bounds how long nobody is answered because decisions of the last daemon are being finished.
+const resumeTime = 10 * time.Second
+
+// resumeAll finishes what the last daemon had begun to write, one workspace after the other, and closes resumed: until then a file may be half
+// written, and the transcript of a rewind may say something else than the files. Then it takes in what its turns have changed.
+func (d *Daemon) resumeAll(ctx context.Context, resumed chan<- struct{}) {
 	roots, err := d.store.Intending()
 	if err != nil {
 		d.log.Error("an unfinished decision of the last daemon cannot be read", "err", err)
 	}
 	defer d.killed.Done()
-	for _, root := range append(roots, d.killed.Roots()...) {
+	d.takeUp(ctx, roots)
+	close(resumed)
+	d.takeUp(ctx, d.killed.Roots())
+}
+
+func (d *Daemon) takeUp(ctx context.Context, roots []string) {
+	for _, root := range roots {
 		if ctx.Err() != nil {
 			return
 		}
@@ -123,6 +135,7 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 			continue
 		}
 		w.review.Wait()
+		_ = reviewLoop{w}.Persist() // what it has told the loop
 		w.release()
 	}
 }
@@ -134,15 +147,15 @@ func (d *Daemon) NewClient() api.ClientID { return d.docs.NewClient() }
 func (d *Daemon) CloseClient(client api.ClientID) { d.docs.CloseClient(client) }
 
 // OpenDocument says that a client has a file open. text, if given, is the client's text. While that differs from the disk,
-// the document is unsaved: the client's diffs of the file are relative to it, and what the client rejects in it is answered
-// as edits. Like the methods below, it returns an error if it does nothing.
-func (d *Daemon) OpenDocument(client api.ClientID, uri string, version int, text *string) error {
-	return d.docs.Open(client, uri, version, text)
+// the document is unsaved, unless saved says that the client has yet to load the file: the client's diffs of the file are relative to it,
+// and what the client rejects in it is answered as edits. Like the methods below, it returns an error if it does nothing.
+func (d *Daemon) OpenDocument(client api.ClientID, uri string, version int, text *string, saved bool) error {
+	return d.docs.Open(client, uri, version, text, saved)
 }
 
 // ChangeDocument gives the whole text of an open document; a version that is not newer than the known one is ignored.
-func (d *Daemon) ChangeDocument(client api.ClientID, uri string, version int, text string) error {
-	return d.docs.Change(client, uri, version, text)
+func (d *Daemon) ChangeDocument(client api.ClientID, uri string, version int, text string, saved bool) error {
+	return d.docs.Change(client, uri, version, text, saved)
 }
 
 // SaveDocument says that an open document is on disk now. It may be newer than the known text. A text that was known to be

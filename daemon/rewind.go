@@ -171,7 +171,7 @@ func (d *Daemon) Why(ctx context.Context, root, path string, from, to int) (line
 	return lines, forgotten, err
 }
 
-// CommitWhy returns where the lines come from that a commit adds to files of a workspace, as commits.Read says.
+// CommitWhy returns the origins of the lines that a commit adds to files of a workspace; commits.Read says which these are.
 func (d *Daemon) CommitWhy(ctx context.Context, root, rev string, amend bool) (out api.CommitWhy, err error) {
 	err = d.tell(root, func(t *origins.Teller) (err error) { out, err = t.Commit(ctx, rev, amend); return err })
 	return out, err

@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/snapshot"
@@ -39,6 +40,11 @@ func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 		s.AgentSessionID = &p.AgentSessionID
 	}
 	applyParams(&p, s)
+	if len(w.sessions) == 0 && w.d.socket != "" {
+		if err := endpoint.MarkNewFolder(w.d.socket); err != nil {
+			w.d.log.Warn("open editors do not notice the folder's first session by themselves", "workspace", w.root, "err", err)
+		}
+	}
 	return s, nil
 }
 

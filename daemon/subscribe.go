@@ -220,7 +220,7 @@ func (s *Subscription) fallBehind() {
 
 // hold keeps a delta back, joined to one that is already held.
 func (s *Subscription) hold(n *Notification) {
-	if h := s.held[n.ID]; h != nil && len(h.Delta.Text)+len(n.Delta.Text) > MaxDelta {
+	if h := s.held[n.ID]; h != nil && len(h.Delta.Text)+len(n.Delta.Text) > api.MaxDelta {
 		if s.flush(n.ID); s.behind.Load() {
 			return // it comes with the catch-up
 		}

@@ -59,7 +59,7 @@ func randomFeed(t *testing.T, seed uint64) {
 	close(stop)
 	f.tick(true)
 	faults.Wait()
-	w.settled(t)
+	w.ended(t)
 	close(f.settled)
 	clients.Wait()
 	for _, r := range followers {

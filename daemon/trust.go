@@ -56,6 +56,9 @@ func (d *Daemon) Trust(path string, trusted bool) (string, error) {
 	defer w.release()
 	claims := w.claims.Trust(trusted)
 	return stored(w, func(c *commit) (string, error) {
+		if !trusted && !w.trusted {
+			return w.root, nil // a folder of which nobody has heard does not become a workspace
+		}
 		w.trusted = trusted
 		c.ops = append(c.ops, sessions.SetTrust{Trusted: trusted})
 		if claims != nil {

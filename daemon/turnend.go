@@ -43,7 +43,7 @@ func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause er
 	if t.status() == sessions.TurnRunning {
 		t.cancel(cause)
 		var c commit
-		if w.withdrawAll(&c, t); len(c.ops) > 0 {
+		if w.withdrawAsked(&c, t, ""); len(c.ops) > 0 {
 			w.submit(&c)
 		}
 		return
@@ -109,12 +109,12 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	}
 	w.endText(c, t, text)
 	var open []int
-	for _, calls := range t.calls {
+	for _, calls := range t.openCalls {
 		for _, o := range calls {
 			open = append(open, o.index)
 		}
 	}
-	t.calls = map[string][]openCall{}
+	t.openCalls = map[string][]openCall{}
 	slices.Sort(open)
 	held := status == sessions.TurnCompleted && t.turn.AutoReview
 	w.endCalls(c, t, open, held, func(c *commit) {

@@ -92,89 +92,21 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		fail(err)
 		return
 	}
-	if p.TurnID != "" {
-		if !w.d.claimTurn(p.TurnID, w) {
-			fail(errTurnTaken)
-			return
-		}
-		t, err := w.turn(p.TurnID)
-		if err == nil {
-			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !params.AsksFor(&p, t) {
-				fail(errTurnTaken)
-				return
-			}
-			s, err := w.session(t.SessionID)
-			if err == nil {
-				err = drivers.Keep(s, p.Isolation, p.Driver)
-			}
-			if err != nil {
-				fail(err)
-				return
-			}
-			reply(s, t, nil)
-			return
-		}
-		if !errors.Is(err, sessions.ErrNotFound) {
-			fail(api.StoreError(err))
-			return
-		}
+	if s, t, err := w.repeated(&p); t != nil || err != nil {
+		reply(s, t, err)
+		return
 	}
-	if err := cmp.Or(perm.err, pics.err); err != nil {
+	if err := w.mayStart(perm, pics); err != nil {
 		fail(err)
 		return
 	}
-	if err := w.d.agent.Missing(); err != nil {
-		fail(err)
-		return
-	}
-	if err := w.d.store.Trouble(); err != nil {
-		fail(api.StoreError(err))
-		return
-	}
-	if !w.trusted {
-		fail(api.Untrusted(w.root))
-		return
-	}
-	if perm.untrusted != nil {
-		fail(perm.untrusted)
-		return
-	}
-	var c commit
-	ls, err := w.liveSession(p.SessionID)
+	ls, err := w.sessionOfTurn(&p, perm, pics)
 	if err != nil {
 		fail(err)
 		return
 	}
-	if ls == nil {
-		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, Driver: p.Driver})
-		if err != nil {
-			fail(err)
-			return
-		}
-		if err := perm.forbids(made, &p); err != nil {
-			fail(err)
-			return
-		}
-		if pics.session != "" {
-			made.ID = pics.session
-		}
-		made.Attempt = p.Attempt
-		ls = &liveSession{session: made}
-		w.sessions[made.ID] = ls
-	} else if ls.filling {
-		fail(errFilling)
-		return
-	} else if ls.rewinds {
-		fail(errRewinding)
-		return
-	} else if err := drivers.Keep(ls.session, p.Isolation, p.Driver); err != nil {
-		fail(err)
-		return
-	} else if err := perm.forbids(ls.session, &p); err != nil {
-		fail(err)
-		return
-	} else if p.Recap {
-		recapOf = ls.session.ID
+	if p.Recap && p.SessionID != "" {
+		recapOf = p.SessionID
 	}
 	begin := func(c *commit, ls *liveSession, stored turnReply) {
 		w.beginTurn(c, ls, &p, perm, pics, recapOf, stored)
@@ -183,9 +115,82 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		go w.resend(p, begin, reply)
 		return
 	}
+	var c commit
 	begin(&c, ls, reply)
 	w.submit(&c)
 	w.schedule()
+}
+
+// repeated returns the turn that has the id of p, and its session, if p asks for the same; nil if no turn has the id. p has the id then.
+func (w *workspace) repeated(p *api.TurnParams) (*sessions.Session, *sessions.Turn, error) {
+	if p.TurnID == "" {
+		return nil, nil, nil
+	}
+	if !w.d.claimTurn(p.TurnID, w) {
+		return nil, nil, errTurnTaken
+	}
+	t, err := w.turn(p.TurnID)
+	if errors.Is(err, sessions.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, api.StoreError(err)
+	}
+	if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !params.AsksFor(p, t) {
+		return nil, nil, errTurnTaken
+	}
+	s, err := w.session(t.SessionID)
+	if err == nil {
+		err = drivers.Keep(s, p.Isolation, p.Driver)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, t, nil
+}
+
+// mayStart returns why the workspace starts no turn of this kind at present, or nil.
+func (w *workspace) mayStart(perm permitted, pics *turnPictures) error {
+	if err := cmp.Or(perm.err, pics.err, w.d.agent.Missing()); err != nil {
+		return err
+	}
+	if err := w.d.store.Trouble(); err != nil {
+		return api.StoreError(err)
+	}
+	if !w.trusted {
+		return api.Untrusted(w.root)
+	}
+	return perm.untrusted
+}
+
+// sessionOfTurn returns the session that takes the turn of p, or a new one.
+func (w *workspace) sessionOfTurn(p *api.TurnParams, perm permitted, pics *turnPictures) (*liveSession, error) {
+	ls, err := w.liveSession(p.SessionID)
+	switch {
+	case err != nil:
+		return nil, err
+	case ls == nil:
+		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, Driver: p.Driver})
+		if err == nil {
+			err = perm.forbids(made, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		made.ID, made.Attempt = cmp.Or(pics.session, made.ID), p.Attempt
+		ls = &liveSession{session: made}
+		w.sessions[made.ID] = ls
+		return ls, nil
+	case ls.filling:
+		return nil, errFilling
+	case ls.rewinds:
+		return nil, errRewinding
+	}
+	err = drivers.Keep(ls.session, p.Isolation, p.Driver)
+	if err == nil {
+		err = perm.forbids(ls.session, p)
+	}
+	return ls, err
 }
 
 // putSession stores a session in the state that follows from its turns.
@@ -316,7 +321,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 		t.session.running = false
 	}
 	t.session.turns--
-	w.withdrawAll(c, t)
+	w.withdrawAsked(c, t, "")
 	turn.Background, turn.Waiting = nil, false
 	s := *t.session.session
 	if command := w.checkAfter(t, turn); command != "" {

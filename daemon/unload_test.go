@@ -102,7 +102,7 @@ func TestUsedWorkspacesStay(t *testing.T) {
 	d, roots := openUnloading(t, time.Hour, 4)
 	s, _ := d.subscribes(t, roots[0])
 	uri := paths.URI(roots[1] + "/f")
-	require.NoError(t, d.OpenDocument(7, uri, 1, nil))
+	require.NoError(t, d.OpenDocument(7, uri, 1, nil, false))
 	_, err := d.Diffs(0, roots[1], "", "")
 	require.NoError(t, err)
 	w, err := d.workspaceAt(roots[2])

@@ -65,6 +65,7 @@ type workspace struct {
 	views     map[api.ClientID]map[string]*sessions.Diff // by path; the files that a client holds unsaved
 	notes     []note                                     // for the agent's next prompts
 	questions map[string]*question                       // pending approvals, by id
+	ending    map[string]*sessions.Approval              // answered or ended, and about to be stored as that, by id
 	rules     *approvals.Rules
 	tick      *time.Timer // runs while something waits for it
 	ticking   bool
@@ -128,13 +129,14 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		subs:      map[*Subscription]struct{}{},
 		views:     map[api.ClientID]map[string]*sessions.Diff{},
 		questions: map[string]*question{},
+		ending:    map[string]*sessions.Approval{},
 		tick:      time.NewTimer(time.Hour),
 		survivors: survivors.Turns{Store: d.store.Epoch()},
 	}
 	w.tick.Stop()
 	w.commits.Init()
 	w.claims = claims.New(claims.Setup{
-		Root: w.root, Home: d.gitHome(), Board: d.messages, Running: func() bool { return w.running.Load() > 0 },
+		Root: w.root, Home: d.gitHome(), Messages: d.messages, Running: func() bool { return w.running.Load() > 0 },
 		Store: func(op sessions.Op) { go w.do(func() { w.submit(&commit{ops: []sessions.Op{op}}) }) },
 	}, rec)
 	if err := w.loadNotes(); err != nil {

@@ -32,7 +32,7 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 		}
 		r.renamed.add(n)
 		if r.renamed.ID == 0 {
-			r.renamed.ID = r.id()
+			r.renamed.ID = r.weave.ID()
 		}
 	}
 	r.settleAttrs()
@@ -59,7 +59,7 @@ func (r *Review) OldPath() string {
 // observeAttrs takes in the permission bits of the present content, which edit n of the agent gave it or, for 0, a person.
 func (r *Review) observeAttrs(mode uint32, n int32) {
 	if n != 0 && r.was && r.is && r.wasPath != r.isPath && r.renamed.ID == 0 {
-		r.renamed = fileOp{ID: r.id(), Edits: []int32{n}} // the agent made the file again at its new path
+		r.renamed = fileOp{ID: r.weave.ID(), Edits: []int32{n}} // the agent made the file again at its new path
 	}
 	if mode != 0 && mode != r.isMode && r.file(current) {
 		r.isMode = mode
@@ -68,7 +68,7 @@ func (r *Review) observeAttrs(mode uint32, n int32) {
 		} else if mode != r.wasMode {
 			r.chmod.add(n)
 			if r.chmod.ID == 0 {
-				r.chmod.ID = r.id()
+				r.chmod.ID = r.weave.ID()
 			}
 		}
 	}

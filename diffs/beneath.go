@@ -15,13 +15,13 @@ type Side struct {
 // place also when lines around it have changed.
 func (r *Review) Over(from, to int) (ids []uint64) {
 	line := 0
-	for i := range r.atoms {
-		a := &r.atoms[i]
-		if a.del == 0 {
+	for i := range r.weave.Atoms {
+		a := &r.weave.Atoms[i]
+		if a.Del == 0 {
 			line++
 		}
-		if a.del == 0 && from < line && line <= to || a.del != 0 && from <= line && line <= to {
-			ids = append(ids, a.id)
+		if a.Del == 0 && from < line && line <= to || a.Del != 0 && from <= line && line <= to {
+			ids = append(ids, a.ID)
 		}
 	}
 	return ids
@@ -37,9 +37,9 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	}
 	n, at, old := int32(0), []int(nil), []string(nil)
 	for i := start; i < end; i++ {
-		a := &r.atoms[i]
-		if n = max(n, a.ins, a.del); a.ins == 0 {
-			at, old = append(at, i), append(old, a.text)
+		a := &r.weave.Atoms[i]
+		if n = max(n, a.Ins, a.Del); a.Ins == 0 {
+			at, old = append(at, i), append(old, a.Text)
 		}
 	}
 	if n == 0 {
@@ -54,47 +54,47 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 			out = append(out, r.put(s.Mine[j], n))
 		}
 		for ; i < atom; i++ {
-			if r.atoms[i].del == 0 {
-				out = append(out, r.atoms[i])
+			if r.weave.Atoms[i].Del == 0 {
+				out = append(out, r.weave.Atoms[i])
 			}
 		}
 	}
 	commonLines(old, s.Mine, func(k, line int) {
 		upTo(at[k], line)
-		out, i, j = append(out, r.atoms[i]), i+1, line+1
+		out, i, j = append(out, r.weave.Atoms[i]), i+1, line+1
 	})
 	upTo(end, len(s.Mine))
 	kept := make(map[uint64]bool)
 	for _, a := range out {
-		kept[a.id] = true
+		kept[a.ID] = true
 	}
-	r.atoms = slices.Replace(r.atoms, start, end, out...)
-	r.repair()
-	r.normalise()
-	if r.was && r.same() {
-		r.settleBack()
+	r.weave.Atoms = slices.Replace(r.weave.Atoms, start, end, out...)
+	r.weave.Repair()
+	r.weave.Normalise()
+	if r.was && r.weave.Same() {
+		r.weave.SettleBack()
 	}
 	if r.shape().sum() != before {
 		r.rev++
 	}
 	var pending []uint64
-	for i := range r.atoms {
-		if a := &r.atoms[i]; kept[a.id] && a.pending() {
-			pending = append(pending, a.id)
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; kept[a.ID] && a.Pending() {
+			pending = append(pending, a.ID)
 		}
 	}
 	return pending
 }
 
 func (r *Review) put(text string, n int32) atom {
-	return atom{text: strings.Clone(text), id: r.id(), del: n, user: true}
+	return atom{Text: strings.Clone(text), ID: r.weave.ID(), Del: n, User: true}
 }
 
 // span returns the atoms from the first to the last of some ids.
 func (r *Review) span(ids []uint64) (start, end int) {
 	chosen := idSet(ids)
-	for i := range r.atoms {
-		if chosen[r.atoms[i].id] {
+	for i := range r.weave.Atoms {
+		if chosen[r.weave.Atoms[i].ID] {
 			if end == 0 {
 				start = i
 			}
@@ -107,7 +107,7 @@ func (r *Review) span(ids []uint64) (start, end int) {
 // hunksWith returns the ids of the hunks of text that have one of some atoms.
 func (r *Review) hunksWith(atoms map[uint64]bool) (ids []uint64) {
 	for _, p := range r.list() {
-		if p.what == aRun && slices.ContainsFunc(r.atoms[p.start:p.end], func(a atom) bool { return atoms[a.id] }) {
+		if p.what == aRun && slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return atoms[a.ID] }) {
 			ids = append(ids, p.id)
 		}
 	}

@@ -51,7 +51,7 @@ func TestPutBeneath(t *testing.T) {
 			if len(ids) == 0 {
 				return
 			}
-			sel := selection{atoms: make([]bool, len(r.atoms))}
+			sel := selection{atoms: make([]bool, len(r.weave.Atoms))}
 			r.add(&sel, ids)
 			d, err := r.decide(r.list(), sel, false)
 			require.NoError(t, err)

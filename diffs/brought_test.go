@@ -30,7 +30,7 @@ func TestLinesOfACommitAreNotTheAgents(t *testing.T) {
 			require.Equal(t, "abc", r.Origins()[1].Commit)
 			require.Equal(t, "- - 1 - ", writersIn(r.OriginsOf(merged)))
 			require.Equal(t, 1, r.Known())
-			require.Len(t, r.Written("s"), 1)
+			require.Len(t, r.Written(ofSession("s")), 1)
 			r.Observe(file("// head\n"+merged), by("s", "2"))
 			require.Equal(t, "2 - - 1 - ", writersIn(r.Origins()))
 			_, _, err := r.Rewind(Undone{Session: "s", Turns: []string{"1", "2"}})

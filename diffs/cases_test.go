@@ -49,6 +49,20 @@ func TestCases(t *testing.T) {
 		{"undo of a reject after an edit elsewhere", `a\nb\n`, `agent a\nx\n; reject; user mine\na\nb\n; undo`, `mine\na\nx\n`, `mine\na\nb\n`, `1,3 1,3: mine| a|-b|+x`},
 		{"part of a hunk accepted", `a\n`, `agent a\nb\nc\n; lines 0 1; accept`, `a\nb\nc\n`, `a\nb\n`, `1,2 1,3: a| b|+c`},
 		{"part of a hunk rejected", `a\n`, `agent a\nb\nc\n; lines 1 2; reject`, `a\nb\n`, `a\n`, `1,1 1,2: a|+b`},
+		{"redo of a creation leaves a later edit", `-`, `agent a\n; accept; tool a\nb\n; undo; redo`, `a\nb\n`, `a\n`, `1,1 1,2: a|+b`},
+		{"undo of a creation leaves a later edit", `-`, `agent a\n; accept; tool a\nb\n; undo; redo; undo`, `a\nb\n`, `-`, `file 0,0 1,2:+a|+b`},
+		{"redo of a reject of a creation leaves a later edit", `-`, `agent a\n; reject; undo; tool a\nb\n; redo`, `b\n`, `-`, `file 0,0 1,1:+b`},
+		{"redo leaves an edit since the undo", `-`, `agent a\n; accept; undo; agent a\nb\n; redo`, `a\nb\n`, `a\n`, `1,1 1,2: a|+b`},
+		{"redo leaves a later deletion", `x\n`, `agent a\nb\nc\nx\n; accept; tool d\na\nx\n; undo; redo`, `d\na\nx\n`, `a\nb\nc\nx\n`, `1,1 1,2:+d| a; 1,4 2,2: a|-b|-c| x`},
+		{"redo of a creation leaves a later deletion", `-`, `agent a\nb\nc\n; accept; tool d\na\n; undo; redo`, `d\na\n`, `a\nb\nc\n`, `1,1 1,2:+d| a; 1,3 2,1: a|-b|-c`},
+		{"undo leaves out what was deleted, each time", `x\n`, `agent a\nb\nc\nx\n; accept; tool d\na\nx\n; undo; redo; undo`, `d\na\nx\n`, `x\n`, `1,1 1,3:+d|+a| x`},
+		{"redo leaves a later deletion, again", `x\n`, `agent a\nb\nc\nx\n; accept; tool d\na\nx\n; undo; redo; user d\na\nx\ny\n; undo; redo`, `d\na\nx\ny\n`, `a\nb\nc\nx\ny\n`, `1,1 1,2:+d| a; 1,5 2,3: a|-b|-c| x| y`},
+		{"redo leaves a later replacement", `x\n`, `agent a\n; accept; tool b\n; undo; redo`, `b\n`, `a\n`, `1,1 1,1:-a|+b`},
+		{"redo after a later deletion was typed back", `x\n`, `agent a\nb\nc\nx\n; accept; tool a\nx\n; undo; user a\nb\nx\n; redo`, `a\nb\nx\n`, `a\nb\nc\nx\n`, `1,4 1,3: a| b|-c| x`},
+		{"accepted lines are gone", `x\n`, `agent x\na\n; accept; user x\n; gone`, `x\n`, `x\n`, ``},
+		{"accepted lines are gone, then back", `x\n`, `agent x\na\n; accept; user x\n; gone; user x\na\n; gone`, `x\na\n`, `x\na\n`, ``},
+		{"accepted creation is gone", `-`, `agent a\n; accept; user b\n; gone`, `b\n`, `b\n`, ``},
+		{"accepted creation is empty now", `-`, `agent a\n; accept; user ; undo`, ``, `-`, `file 0,0 0,0:`},
 
 		{"created", `-`, `agent a\nb\n`, `a\nb\n`, `-`, `file 0,0 1,2:+a|+b`},
 		{"created empty", `-`, `agent `, ``, `-`, `file 0,0 0,0:`},
@@ -134,8 +148,13 @@ func tell(t *testing.T, r *Review, steps []string) {
 		case "undo":
 			require.NoError(t, r.Undo(done))
 		case "redo":
-			_, err := r.Redo(done)
+			again, err := r.Redo(stored(t, done))
 			require.NoError(t, err)
+			done = stored(t, again)
+		case "gone":
+			before := r.Copy()
+			require.ErrorIs(t, r.Undo(done), ErrGone)
+			sameReview(t, before, r, "a refused undo changes nothing")
 		default:
 			require.Fail(t, "unknown step", step)
 		}

@@ -2,7 +2,8 @@ package diffs
 
 import (
 	"bytes"
-	"strings"
+
+	"cursord/diffs/internal/linetext"
 )
 
 // A Change is what has become of a file, from one content to the next.
@@ -18,7 +19,7 @@ type Change struct {
 func (l Limits) Change(before, after Content, most int) Change {
 	between := 0 // how many lines come before those that are compared
 	if isLines(l, before) && isLines(l, after) && (before.Mode == after.Mode || before.Mode == 0 || after.Mode == 0) {
-		before.Data, after.Data, between = apart(string(before.Data), string(after.Data))
+		before.Data, after.Data, between = linetext.Apart(string(before.Data), string(after.Data), contextLines)
 	}
 	r := l.New(before)
 	r.Observe(after, &Source{})
@@ -65,33 +66,6 @@ func (l Limits) Change(before, after Content, most int) Change {
 // isLines reports whether a content is a file that is reviewed by lines.
 func isLines(l Limits, c Content) bool {
 	return c.Exists && c.Target == "" && l.Classify(c.Data) == Modified
-}
-
-// apart returns the parts of two texts in which they differ, with some lines around, and how many lines come before.
-func apart(before, after string) (old, now []byte, above int) {
-	n := min(len(before), len(after))
-	head := 0
-	for head < n && before[head] == after[head] {
-		head++
-	}
-	tail := 0
-	for tail < n-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
-		tail++
-	}
-	head = strings.LastIndexByte(before[:head], '\n') + 1
-	for range contextLines {
-		head = strings.LastIndexByte(before[:max(0, head-1)], '\n') + 1
-	}
-	end := before[len(before)-tail:]
-	for range contextLines + 1 { // the rest of the last line that differs, and the lines behind it
-		if at := strings.IndexByte(end, '\n'); at >= 0 {
-			end = end[at+1:]
-		} else {
-			end = ""
-		}
-	}
-	tail = len(end)
-	return []byte(before[head : len(before)-tail]), []byte(after[head : len(after)-tail]), strings.Count(before[:head], "\n")
 }
 
 // begin returns the first lines of a hunk, as one that takes at most so many bytes in a patch.

@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,6 +21,8 @@ var (
 	ErrBaselineGone = errors.New("the file is gone, and these lines are only a part of it")
 	// ErrOvertaken is returned when a decision cannot be undone or redone because of later changes to the file.
 	ErrOvertaken = errors.New("the file has changed too much since the decision")
+	// ErrGone is the ErrOvertaken of an accept whose lines are all gone.
+	ErrGone = fmt.Errorf("%w: its lines are gone", ErrOvertaken)
 	// ErrCorrupt is returned when Marshal did not make a stored state, or when it does not fit the contents given with it.
 	ErrCorrupt = errors.New("the stored review does not fit its contents")
 )

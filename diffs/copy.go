@@ -9,7 +9,7 @@ import (
 // Copy returns a copy of the review; the two are independent.
 func (r *Review) Copy() *Review {
 	c := *r
-	c.atoms = slices.Clone(r.atoms)
+	c.weave.Atoms = slices.Clone(r.weave.Atoms)
 	c.sources = sources{slices.Clone(r.sources.by), slices.Clone(r.sources.numbers)}
 	for _, op := range []*fileOp{&c.op, &c.unknown, &c.chmod, &c.renamed} {
 		op.Edits = slices.Clone(op.Edits)
@@ -46,23 +46,50 @@ func (r *Review) decideAs(other *Review, theirs selection, accept bool) (Decisio
 	return r.decide(r.list(), mine, accept)
 }
 
-// selected returns what a selection in other is in r.
+// selected returns what a selection in other is in r. A whole hunk takes along the deletions in its place that other lacks, because a person
+// has deleted or changed those lines as well.
 func (r *Review) selected(other *Review, theirs selection) (mine selection, found bool) {
 	chosen := make(map[uint64]bool)
-	for i := range other.atoms {
+	for i := range other.weave.Atoms {
 		if theirs.atoms[i] {
-			chosen[other.atoms[i].id] = true
+			chosen[other.weave.Atoms[i].ID] = true
 		}
 	}
-	mine = selection{atoms: make([]bool, len(r.atoms))}
+	mine = selection{atoms: make([]bool, len(r.weave.Atoms)), over: theirs.over}
 	for what := theUnknown; what <= theOp; what++ {
 		if theirs.parts[what] && r.fileOp(what).ID != 0 && r.fileOp(what).ID == other.fileOp(what).ID {
 			mine.parts[what], found = true, true
 		}
 	}
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() && (mine.parts[theOp] || chosen[a.id]) {
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Pending() && (mine.parts[theOp] || chosen[a.ID]) {
 			mine.atoms[i], found = true, true
+		}
+	}
+	here, there := make(map[uint64]int), make(map[uint64]bool)
+	for i := range r.weave.Atoms {
+		here[r.weave.Atoms[i].ID] = i + 1
+	}
+	for i := range other.weave.Atoms {
+		there[other.weave.Atoms[i].ID] = true
+	}
+	for _, p := range other.list() {
+		if p.what != aRun || slices.Contains(theirs.atoms[p.start:p.end], false) {
+			continue
+		}
+		from, to := 0, len(r.weave.Atoms)
+		for i := p.start - 1; i >= 0 && from == 0; i-- {
+			from = here[other.weave.Atoms[i].ID]
+		}
+		for i := p.end; i < len(other.weave.Atoms) && to == len(r.weave.Atoms); i++ {
+			if at := here[other.weave.Atoms[i].ID]; at > 0 {
+				to = at - 1
+			}
+		}
+		for i := from; i < to; i++ {
+			if a := &r.weave.Atoms[i]; a.Del != 0 && !there[a.ID] {
+				mine.atoms[i], found = true, true
+			}
 		}
 	}
 	return mine, found
@@ -71,7 +98,7 @@ func (r *Review) selected(other *Review, theirs selection) (mine selection, foun
 // ForOthers returns a decision that was made in a copy of r, so that it can be undone in other copies: each numbers new lines from r's
 // last id on.
 func (r *Review) ForOthers(d Decision) Decision {
-	d.Last = min(d.Last, r.next)
+	d.Last = min(d.Last, r.weave.Next)
 	return d
 }
 
@@ -88,8 +115,8 @@ func (r *Review) Beyond(other *Review) (lines int) {
 		return 0
 	}
 	pending := other.pendingIDs()
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() && !pending[a.id] {
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Pending() && !pending[a.ID] {
 			lines++
 		}
 	}

@@ -14,6 +14,12 @@ type Range struct{ From, To int }
 type selection struct {
 	atoms []bool
 	parts [parts]bool // aRun is not used
+	over  bool        // an accept removes the person's lines in the same places
+}
+
+// goes reports whether a decision removes atom i, which is a. A person's line in the same place stays, unless it is to go.
+func (s *selection) goes(i int, a *atom, accept bool) bool {
+	return s.atoms[i] && (accept && a.Ins == 0 && (s.over || !a.Both) || !accept && a.Del == 0)
 }
 
 // Decide accepts or rejects hunks, with all hunks linked to them, as one step. With lines, which need a single hunk, it
@@ -55,7 +61,7 @@ func (r *Review) allowed(sel selection, accept bool) error {
 
 // choose returns what ids and lines select, without linked hunks.
 func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, error) {
-	sel := selection{atoms: make([]bool, len(r.atoms))}
+	sel := selection{atoms: make([]bool, len(r.weave.Atoms))}
 	if len(ids) == 0 {
 		return sel, fmt.Errorf("%w: none was named", ErrNotFound)
 	}
@@ -122,13 +128,13 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	r.close(sel.atoms, pieces)
 	d := Decision{
 		Accept: accept, Before: r.mark(), Op: sel.parts[theOp], Unknown: sel.parts[theUnknown],
-		Mode: sel.parts[theMode], Move: sel.parts[theMove],
+		Mode: sel.parts[theMode], Move: sel.parts[theMove], Over: sel.over,
 	}
 	for _, p := range pieces {
 		chosen := p.what != aRun && sel.parts[p.what]
 		if slices.Contains(sel.atoms[p.start:p.end], true) {
 			chosen = true
-			d.Runs = append(d.Runs, r.log(p, sel.atoms, accept))
+			d.Runs = append(d.Runs, r.log(p, sel, accept))
 		}
 		if chosen {
 			d.Hunks = append(d.Hunks, p.id)
@@ -138,7 +144,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	if accept {
 		r.past = past.Decided(r.gaps(sel))
 	}
-	r.decideAtoms(sel.atoms, accept, d.Runs)
+	r.decideAtoms(sel, accept, d.Runs)
 	if d.Unknown {
 		r.unknown = fileOp{}
 	}
@@ -147,19 +153,20 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
-	if !accept || r.past != past || d.Replaces() {
+	if !accept || r.past != past || d.ChangesBoth() {
 		if was := past.Marshal(); len(was) <= mostPast {
 			d.Past = was
 		}
 	}
-	if !accept || d.Replaces() {
+	if !accept || d.ChangesBoth() {
 		r.follow(was, history.Decision, 0)
 	}
 	r.rev++
-	d.After, d.Last = r.shape().sum(), r.next
+	d.After, d.Last = r.shape().sum(), r.weave.Next
 	if before != nil {
 		r.carry(before, func(former *Review) bool {
-			return former.decideLike(before, sel, accept) == nil
+			_, err := former.decideAs(before, sel, accept)
+			return err == nil
 		})
 	}
 	return d, nil
@@ -168,9 +175,9 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 // gaps returns a function that reports whether a selection has a line right before or behind the place in front of a present line.
 func (r *Review) gaps(sel selection) func(line int) bool {
 	line, in := 0, map[int]bool{}
-	for i, a := range r.atoms {
+	for i, a := range r.weave.Atoms {
 		in[line] = in[line] || sel.atoms[i]
-		if a.del == 0 {
+		if a.Del == 0 {
 			line++
 			in[line] = sel.atoms[i]
 		}
@@ -182,31 +189,32 @@ func (r *Review) gaps(sel selection) func(line int) bool {
 const mostPast = 64 << 10
 
 // decideAtoms carries out a decision on lines, and notes in runs where they are now.
-func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
+func (r *Review) decideAtoms(sel selection, accept bool, runs []decidedRun) {
 	inherit := make(map[string]bool) // the user's lines that this removes, and that the agent's copy keeps
 	if accept {
-		for i := range r.atoms {
-			if a := &r.atoms[i]; sel[i] && a.del != 0 && a.user {
-				inherit[linkKey(a.text)] = true
+		for i := range r.weave.Atoms {
+			if a := &r.weave.Atoms[i]; sel.goes(i, a, accept) && a.User {
+				inherit[linkKey(a.Text)] = true
 			}
 		}
 		delete(inherit, "")
 	}
-	kept := make([]atom, 0, len(r.atoms))
+	kept := make([]atom, 0, len(r.weave.Atoms))
 	next := 0
-	for i, a := range r.atoms {
+	for i, a := range r.weave.Atoms {
 		if next < len(runs) && i == runs[next].start {
 			runs[next].At = len(kept)
 		}
 		switch {
-		case !sel[i]:
+		case !sel.atoms[i]:
 			kept = append(kept, a)
-		case accept && a.ins != 0:
-			a.ins = 0
-			a.user = a.user || len(inherit) > 0 && inherit[linkKey(a.text)]
+		case sel.goes(i, &a, accept):
+		case accept && a.Ins != 0:
+			a.Ins = 0
+			a.User = a.User || len(inherit) > 0 && inherit[linkKey(a.Text)]
 			kept = append(kept, a)
-		case !accept && a.del != 0:
-			a.del = 0
+		default:
+			a.Del, a.Both = 0, false
 			kept = append(kept, a)
 		}
 		if next < len(runs) && i == runs[next].end-1 {
@@ -214,7 +222,7 @@ func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
 			next++
 		}
 	}
-	r.atoms = kept
+	r.weave.Atoms = kept
 }
 
 // decideOp carries out a decision on the file's creation, deletion or whole change.
@@ -232,7 +240,7 @@ func (r *Review) decideOp(accept bool, d *Decision) {
 		w.classify(r.limits)
 	}
 	switch {
-	case accept:
+	case accept && (r.is || r.whole != nil || len(r.weave.Atoms) == 0): // else it keeps a person's lines in a file that was deleted
 		r.was = r.is
 	case !r.is:
 		r.is, r.isPath = true, r.wasPath

@@ -13,7 +13,7 @@ func LineEdits(old, now string) []LineEdit {
 	splices := lineDiff(old, now)
 	edits := make([]LineEdit, len(splices))
 	for i, s := range splices {
-		edits[i] = LineEdit{s.from, s.to, strings.Join(s.lines, "")}
+		edits[i] = LineEdit{s.From, s.To, strings.Join(s.Lines, "")}
 	}
 	return edits
 }

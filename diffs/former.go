@@ -70,7 +70,7 @@ func (r *Review) goBack(now Content) int {
 		return i // whatever the former has, the person has all of r
 	}
 	old := r.formers[i].Review.Copy()
-	old.next, old.rev = max(old.next, r.next), r.rev
+	old.weave.Next, old.rev = max(old.weave.Next, r.weave.Next), r.rev
 	old.sources, old.past, old.formers = r.sources, r.past, r.formers
 	*r = *old
 	r.forget()
@@ -115,7 +115,7 @@ func (r *Review) carry(was *Review, change func(former *Review) bool) {
 		return
 	}
 	f := was.formers[i].Review.Copy()
-	f.next, f.sources = max(f.next, r.next), sources{slices.Clone(r.sources.by), slices.Clone(r.sources.numbers)}
+	f.weave.Next, f.sources = max(f.weave.Next, r.weave.Next), sources{slices.Clone(r.sources.by), slices.Clone(r.sources.numbers)}
 	if !change(f) {
 		return
 	}
@@ -126,43 +126,17 @@ func (r *Review) carry(was *Review, change func(former *Review) bool) {
 	if now.like() != after {
 		return
 	}
-	ids := make(map[uint64]uint64, len(r.atoms)) // by those in now
-	for k := range r.atoms {
-		ids[now.atoms[k].id] = r.atoms[k].id
+	ids := make(map[uint64]uint64, len(r.weave.Atoms)) // by those in now
+	for k := range r.weave.Atoms {
+		ids[now.weave.Atoms[k].ID] = r.weave.Atoms[k].ID
 	}
-	for k := range f.atoms {
-		if id := ids[f.atoms[k].id]; id != 0 {
-			f.atoms[k].id = id
+	for k := range f.weave.Atoms {
+		if id := ids[f.weave.Atoms[k].ID]; id != 0 {
+			f.weave.Atoms[k].ID = id
 		}
 	}
 	f.adopt(r)
 	r.noteFormer(Former{Review: f, After: after})
-}
-
-// decideLike makes in a former the decision that was made in later, which has come from it. It also decides the deletions of the same runs
-// that later does not have, because the person has deleted those lines as well.
-func (r *Review) decideLike(later *Review, theirs selection, accept bool) error {
-	mine, found := r.selected(later, theirs)
-	if !found {
-		return ErrNotFound
-	}
-	there := make(map[uint64]bool, len(later.atoms))
-	for i := range later.atoms {
-		there[later.atoms[i].id] = true
-	}
-	pieces := r.list()
-	for _, p := range pieces {
-		if p.what != aRun || !slices.Contains(mine.atoms[p.start:p.end], true) {
-			continue
-		}
-		for i := p.start; i < p.end; i++ {
-			if a := &r.atoms[i]; a.del != 0 && !there[a.id] {
-				mine.atoms[i] = true
-			}
-		}
-	}
-	_, err := r.decide(pieces, mine, accept)
-	return err
 }
 
 // like names the state of a review, whatever the ids in it are.
@@ -182,9 +156,9 @@ func (r *Review) like() string {
 		put(w.base.text, 1, bit(w.base.link), bit(w.touched), bit(w.forked))
 		put(w.now.text, bit(w.now.link))
 	}
-	for i := range r.atoms {
-		a := &r.atoms[i]
-		put(a.text, uint64(a.ins), uint64(a.del))
+	for i := range r.weave.Atoms {
+		a := &r.weave.Atoms[i]
+		put(a.Text, uint64(a.Ins), uint64(a.Del))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -204,13 +178,13 @@ func (r *Review) adopt(other *Review) {
 func (r *Review) adoptLines(fresh uint64, other *Review, last uint64) {
 	above := func(atoms []atom, last uint64) (at []int, text []string) {
 		for i, a := range atoms {
-			if a.id > last {
-				at, text = append(at, i), append(text, a.text)
+			if a.ID > last {
+				at, text = append(at, i), append(text, a.Text)
 			}
 		}
 		return at, text
 	}
-	mine, old := above(r.atoms, fresh)
-	theirs, now := above(other.atoms, last)
-	commonLines(old, now, func(i, j int) { r.atoms[mine[i]].id = other.atoms[theirs[j]].id })
+	mine, old := above(r.weave.Atoms, fresh)
+	theirs, now := above(other.weave.Atoms, last)
+	commonLines(old, now, func(i, j int) { r.weave.Atoms[mine[i]].ID = other.weave.Atoms[theirs[j]].ID })
 }

@@ -15,7 +15,7 @@ type Hunk struct {
 	OldStart, OldLines int    // in the baseline, with context
 	NewStart, NewLines int    // in the present text, with context
 	Lines              []string
-	Beside             []int    // of Lines: context right beside the changed lines that a person has typed since the review began
+	Beside             []int    // of Lines: those that a person has put into the baseline in the place that an edit has changed
 	OldNoEOL, NewNoEOL bool     // the last line of that side is in Lines and has no line end
 	Linked             []uint64 // hunks that are decided with this one, in file order
 	Sources            []Source // each once
@@ -63,13 +63,13 @@ func (r *Review) list() []piece {
 		}
 	}
 	if r.op.ID != 0 {
-		return append(pieces, piece{id: r.op.ID, what: theOp, end: len(r.atoms)})
+		return append(pieces, piece{id: r.op.ID, what: theOp, end: len(r.weave.Atoms)})
 	}
 	runs := len(pieces)
-	for start, end := r.run(0); start < len(r.atoms); start, end = r.run(end) {
-		p := piece{start: start, end: end, id: r.atoms[start].id, contextTo: len(r.atoms)}
+	for start, end := r.weave.Run(0); start < len(r.weave.Atoms); start, end = r.weave.Run(end) {
+		p := piece{start: start, end: end, id: r.weave.Atoms[start].ID, contextTo: len(r.weave.Atoms)}
 		for i := start; i < end; i++ {
-			p.id = min(p.id, r.atoms[i].id)
+			p.id = min(p.id, r.weave.Atoms[i].ID)
 		}
 		if n := len(pieces); n > runs {
 			p.contextFrom = pieces[n-1].end
@@ -104,10 +104,10 @@ func (r *Review) fileOp(w what) fileOp {
 // restyled reports whether the settled line before start is the last of only one side and has no line end. On the other side
 // it has one, so a diff must show the line as changed.
 func (r *Review) restyled(start int) bool {
-	if start == 0 || !lacksEOL(r.atoms[start-1].text) {
+	if start == 0 || !lacksEOL(r.weave.Atoms[start-1].Text) {
 		return false
 	}
-	return (start-1 == r.last(current)) != (start-1 == r.last(baseline))
+	return (start-1 == r.weave.Last(current)) != (start-1 == r.weave.Last(baseline))
 }
 
 // Hunks returns what there is to review, in file order.
@@ -117,7 +117,7 @@ func (r *Review) hunks(beside bool) []Hunk {
 	pieces := r.list()
 	links := r.links(pieces)
 	hunks := make([]Hunk, len(pieces))
-	w := writer{r: r, beside: beside, lastOld: r.last(baseline), lastNew: r.last(current)}
+	w := writer{r: r, beside: beside, lastOld: r.weave.Last(baseline), lastNew: r.weave.Last(current)}
 	for i, p := range pieces {
 		h := Hunk{ID: p.id, Kind: FileHunk, Linked: links[i]}
 		switch {
@@ -158,7 +158,7 @@ func MaybeYours(hunks []Hunk) map[uint64]bool {
 func (r *Review) edits(p piece, more []int32) []int32 {
 	all := slices.Clone(more)
 	for i := p.start; i < p.end; i++ {
-		n := r.atoms[i].ins + r.atoms[i].del
+		n := r.weave.Atoms[i].Ins + r.weave.Atoms[i].Del
 		if len(all) == 0 || all[len(all)-1] != n {
 			all = append(all, n)
 		}
@@ -178,9 +178,9 @@ type writer struct {
 
 func (w *writer) count(to int) {
 	for ; w.at < to; w.at++ {
-		if a := &w.r.atoms[w.at]; a.del == 0 {
+		if a := &w.r.weave.Atoms[w.at]; a.Del == 0 {
 			w.new++
-			if a.ins == 0 {
+			if a.Ins == 0 {
 				w.old++
 			}
 		} else {
@@ -206,7 +206,7 @@ func (w *writer) write(h *Hunk, p piece) {
 	old, new := w.old, w.new
 	h.Lines = make([]string, 0, to-from+1)
 	add := func(mark string, i int) {
-		text, lacks := w.r.atoms[i].text, lacksEOL(w.r.atoms[i].text)
+		text, lacks := w.r.weave.Atoms[i].Text, lacksEOL(w.r.weave.Atoms[i].Text)
 		if mark != "+" {
 			h.OldLines++
 			h.OldNoEOL = h.OldNoEOL || lacks && i == w.lastOld
@@ -216,7 +216,7 @@ func (w *writer) write(h *Hunk, p piece) {
 			h.NewNoEOL = h.NewNoEOL || lacks && i == w.lastNew
 		}
 		if lacks && (mark == "-" && i != w.lastOld || mark != "-" && i != w.lastNew) {
-			text += w.r.lineEnd() // as that side has it
+			text += w.r.weave.LineEnd() // as that side has it
 		}
 		h.Lines = append(h.Lines, mark+strings.TrimSuffix(text, "\n"))
 	}
@@ -228,12 +228,15 @@ func (w *writer) write(h *Hunk, p piece) {
 		add(" ", i)
 	}
 	for i := start; i < p.end; i++ {
-		if w.r.atoms[i].ins == 0 {
+		if w.r.weave.Atoms[i].Ins == 0 {
+			if w.r.weave.Atoms[i].Both {
+				h.Beside = append(h.Beside, len(h.Lines))
+			}
 			add("-", i)
 		}
 	}
 	for i := start; i < p.end; i++ {
-		if w.r.atoms[i].del == 0 {
+		if w.r.weave.Atoms[i].Del == 0 {
 			add("+", i)
 		}
 	}
@@ -263,7 +266,7 @@ func (r *Review) changed(p piece) []int {
 		atoms = append(atoms, -1)
 	}
 	for i := p.start; i < p.end; i++ {
-		if r.atoms[i].del != 0 {
+		if r.weave.Atoms[i].Del != 0 {
 			atoms = append(atoms, i)
 		}
 	}
@@ -271,7 +274,7 @@ func (r *Review) changed(p piece) []int {
 		atoms = append(atoms, -1)
 	}
 	for i := p.start; i < p.end; i++ {
-		if r.atoms[i].del == 0 {
+		if r.weave.Atoms[i].Del == 0 {
 			atoms = append(atoms, i)
 		}
 	}
@@ -323,7 +326,7 @@ func (r *Review) pieceShape(p piece) (s shape) {
 		s = r.shape()
 		s.Unknown, s.markedAttrs = fileOp{}, markedAttrs{}
 	default:
-		s.Runs, s.Bare = shapeOf(r.atoms[p.start:p.end])
+		s.Runs, s.Bare = shapeOf(r.weave.Atoms[p.start:p.end])
 	}
 	return s
 }

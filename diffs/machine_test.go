@@ -36,14 +36,15 @@ type machine struct {
 	edits    int
 	done     []Decision
 	undone   []Decision
-	exotic   bool // includes binary and large contents, and links
-	modes    bool // the modes are known
+	agreed   map[string]string // the baselines right after decisions, by After
+	exotic   bool              // includes binary and large contents, and links
+	modes    bool              // the modes are known
 }
 
 var alphabet = []string{"{", "}", "", "return", "x = 1", "call(a, b)", "\tlonger line here", "mixed\rup"}
 
 func newMachine(t *rapid.T, exotic bool) *machine {
-	m := &machine{t: t, exotic: exotic, pure: true, path: "a", modes: rapid.Bool().Draw(t, "modes")}
+	m := &machine{t: t, exotic: exotic, pure: true, path: "a", agreed: map[string]string{}, modes: rapid.Bool().Draw(t, "modes")}
 	m.eol = rapid.SampledFrom([]string{"\n", "\n", "\r\n"}).Draw(t, "eol")
 	if rapid.IntRange(0, 7).Draw(t, "absent") > 0 {
 		m.original = m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "base"))
@@ -167,7 +168,7 @@ func (m *machine) observe(now Content, by *Source) {
 	}
 	for _, h := range m.r.Hunks() {
 		if h.Kind == TextHunk {
-			require.NotEqual(t, sideLines(h, "-"), sideLines(h, "+"), "12: a hunk re-types what it deletes %q\n%q", h, m.r.atoms)
+			require.NotEqual(t, sideLines(h, "-"), sideLines(h, "+"), "12: a hunk re-types what it deletes %q\n%q", h, m.r.weave.Atoms)
 		}
 	}
 	m.disk = now
@@ -192,6 +193,9 @@ func (m *machine) observeBaseline(now Content) {
 	changed := m.r.ObserveBaseline(now)
 	require.Equal(t, changed, m.r.Rev() != rev)
 	require.Equal(t, normal(now), normal(m.r.Baseline()), "1: the review knows the baseline")
+	for i := range m.r.weave.Atoms {
+		may[m.r.weave.Atoms[i].ID] = may[m.r.weave.Atoms[i].ID] || m.r.weave.Atoms[i].Both // where both have changed the same lines
+	}
 	for id := range m.pendingIDs() {
 		require.True(t, may[id] || id == m.r.op.ID && (!now.Exists || unfit), "8: a user's edit makes nothing pending: %d", id)
 	}
@@ -201,18 +205,23 @@ func (m *machine) observeBaseline(now Content) {
 			has[trimEnd(l)] = true
 		}
 		dead := make(map[string]bool)
-		for i := range from.atoms {
-			if a := &from.atoms[i]; a.del != 0 {
-				dead[trimEnd(a.text)] = true
+		for i := range from.weave.Atoms {
+			if a := &from.weave.Atoms[i]; a.Del != 0 {
+				dead[trimEnd(a.Text)] = true
 			}
 		}
-		for i := range before.atoms {
-			a := &before.atoms[i]
-			if a.del != 0 {
-				dead[trimEnd(a.text)] = true
+		for i := range before.weave.Atoms {
+			a := &before.weave.Atoms[i]
+			if a.Del != 0 {
+				dead[trimEnd(a.Text)] = true
 			}
-			if a.ins != 0 && m.r.is {
-				require.True(t, has[trimEnd(a.text)], "the agent's line %q is lost", a.text)
+			if a.Ins != 0 && m.r.is {
+				require.True(t, has[trimEnd(a.Text)], "the agent's line %q is lost", a.Text)
+			}
+		}
+		for i := range m.r.weave.Atoms {
+			if a := &m.r.weave.Atoms[i]; a.Both && a.Del != 0 {
+				dead[trimEnd(a.Text)] = true
 			}
 		}
 		if m.r.is {
@@ -229,9 +238,9 @@ func (m *machine) pendingIDs() map[uint64]bool { return pendingOf(m.r) }
 
 func pendingOf(r *Review) map[uint64]bool {
 	ids := make(map[uint64]bool)
-	for i := range r.atoms {
-		if r.atoms[i].pending() {
-			ids[r.atoms[i].id] = true
+	for i := range r.weave.Atoms {
+		if r.weave.Atoms[i].Pending() {
+			ids[r.weave.Atoms[i].ID] = true
 		}
 	}
 	for _, op := range []fileOp{r.op, r.chmod, r.renamed} {
@@ -255,10 +264,10 @@ func sameContent(a, b Content) bool {
 
 // sameReview compares two reviews, without the sources of their edits and their revisions.
 func sameReview(t require.TestingT, want, got *Review, why string) {
-	same := want.was == got.was && want.is == got.is && slices.Equal(want.atoms, got.atoms) &&
+	same := want.was == got.was && want.is == got.is && slices.Equal(want.weave.Atoms, got.weave.Atoms) &&
 		want.op.ID == got.op.ID && want.unknown.ID == got.unknown.ID && want.chmod.ID == got.chmod.ID &&
 		want.renamed.ID == got.renamed.ID && want.wasMode == got.wasMode && want.isMode == got.isMode &&
-		want.wasPath == got.wasPath && want.isPath == got.isPath && want.next == got.next && want.eol == got.eol &&
+		want.wasPath == got.wasPath && want.isPath == got.isPath && want.weave.Next == got.weave.Next && want.weave.EOL == got.weave.EOL &&
 		(want.whole == nil) == (got.whole == nil) && (want.whole == nil || *want.whole == *got.whole)
 	if !same {
 		require.Equal(t, want, got, why)
@@ -295,7 +304,7 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 		return d, err
 	}
 	if accept {
-		require.Equal(t, before.Current(), r.Current(), "6: an accept leaves the file")
+		require.True(t, d.ChangesBoth() || sameContent(before.Current(), r.Current()), "6: an accept leaves the file")
 		require.Equal(t, before.Path(), r.Path(), "6: an accept leaves the file")
 	} else {
 		require.Equal(t, before.Baseline(), r.Baseline(), "6: a reject leaves the baseline")
@@ -307,6 +316,12 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 	}
 	for _, l := range mine {
 		require.True(t, alive[l], "7, 14: the user's line %q is lost", l)
+	}
+	kept := string(r.Baseline().Data)
+	for i := range before.weave.Atoms {
+		if a := &before.weave.Atoms[i]; a.Both && r.whole == nil {
+			require.Contains(t, kept, trimEnd(a.Text), "a person's line where both have changed is lost")
+		}
 	}
 	wellFormed(t, r)
 	d = stored(t, d)
@@ -323,14 +338,14 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 // guarded returns the lines of the user that no decision may lose: the settled ones, and those that the agent has moved.
 func guarded(r *Review) (lines []string) {
 	copied := make(map[string]bool)
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.ins != 0 {
-			copied[trimEnd(a.text)] = true
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Ins != 0 {
+			copied[trimEnd(a.Text)] = true
 		}
 	}
-	for i := range r.atoms {
-		a := &r.atoms[i]
-		if l := trimEnd(a.text); strings.HasPrefix(l, "user") && (!a.pending() || a.del != 0 && a.user && copied[l]) {
+	for i := range r.weave.Atoms {
+		a := &r.weave.Atoms[i]
+		if l := trimEnd(a.Text); strings.HasPrefix(l, "user") && (!a.Pending() || a.Del != 0 && a.User && copied[l]) {
 			lines = append(lines, l)
 		}
 	}
@@ -339,12 +354,12 @@ func guarded(r *Review) (lines []string) {
 
 func wellFormed(t require.TestingT, r *Review) {
 	seen := make(map[uint64]bool)
-	for i := range r.atoms {
-		a := &r.atoms[i]
-		if a.ins != 0 && a.del != 0 || seen[a.id] || a.id > r.next || a.user && a.ins != 0 {
+	for i := range r.weave.Atoms {
+		a := &r.weave.Atoms[i]
+		if a.Ins != 0 && a.Del != 0 || seen[a.ID] || a.ID > r.weave.Next || a.User && a.Ins != 0 {
 			require.Fail(t, "10: an impossible line", "%d: %v", i, *a)
 		}
-		seen[a.id] = true
+		seen[a.ID] = true
 	}
 	if r.whole == nil && r.op.ID == 0 {
 		require.Equal(t, r.was, r.is)

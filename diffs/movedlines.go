@@ -46,7 +46,7 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 		turns[n] = t
 		return t
 	}
-	for _, run := range r.past.Runs {
+	for _, run := range r.past.Stretches() {
 		by := turn(run.By)
 		if run.By <= 0 || by == "" {
 			continue
@@ -54,13 +54,13 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 		to := min(run.To, len(lines))
 		for i := run.From; i < to; {
 			block, from := 0, 0
-			places := at[trimEnd(lines[i].text)]
+			places := at[trimEnd(lines[i].Text)]
 			if len(places) > mostAlike {
 				places = nil
 			}
 			for _, k := range places {
 				n := 0
-				for i+n < to && k+n < len(dead) && !used[k+n] && dead[k+n].text == trimEnd(lines[i+n].text) && dead[k+n].Ins != run.By && turn(dead[k+n].Del) == by {
+				for i+n < to && k+n < len(dead) && !used[k+n] && dead[k+n].text == trimEnd(lines[i+n].Text) && dead[k+n].Ins != run.By && turn(dead[k+n].Del) == by {
 					if n++; dead[k+n-1].end {
 						break
 					}

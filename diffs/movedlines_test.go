@@ -63,3 +63,46 @@ func TestLinesThatAnAgentMovesKeepTheirSource(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesThatAPersonMoves: a line that the text has once keeps its source when a person moves it, however few its letters are. Only those of
+// lines that tell were known.
+func TestLinesThatAPersonMoves(t *testing.T) {
+	const head = "first = 1\nsecond = 2\nthird = 3\nfourth = 4\nfifth = 5\n"
+	const sub, comment = "def sub(a, b):\n", "    return a - b  # mine\n"
+	for name, c := range map[string]struct {
+		agent string
+		steps []string // a person's
+		want  string
+	}{
+		"beside a changed line":   {head + sub + "    return a - b\n", []string{head + sub + comment, sub + comment + head}, "1? - 1 1 1 1 1 "},
+		"twice":                   {head + sub + "    return a - b\n", []string{head + sub + comment, sub + comment + head, head + sub + comment}, "1 1 1 1 1 1? - "},
+		"a letter":                {head + "x\n", []string{"x\n" + head}, "1? 1 1 1 1 1 "},
+		"a bracket":               {head + "}\n", []string{"}\n" + head}, "- 1 1 1 1 1 "},
+		"a blank line":            {head + "\n", []string{"\n" + head}, "- 1 1 1 1 1 "},
+		"one of two":              {"pass\n" + head + "pass\n", []string{"pass\n" + strings.Replace(head, "third", "pass\nthird", 1)}, "1 1 1 - 1 1 1 "},
+		"in two steps":            {head + sub, []string{head, sub + head}, "- 1 1 1 1 1 "},
+		"moved, then typed again": {head + sub, []string{sub + head, head, "mine = 6\n" + head + sub}, "- 1 1 1 1 1 - "},
+		"typed twice":             {head + sub, []string{sub + head + sub + "x\n", sub + sub + head}, "- - 1 1 1 1 1 "},
+	} {
+		for _, accepts := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				r := New(Content{})
+				r.Observe(file(c.agent), by("s", "1"))
+				if accepts {
+					_, err := r.Decide([]uint64{r.Hunks()[0].ID}, true, nil)
+					require.NoError(t, err)
+				}
+				for _, text := range c.steps {
+					r.Observe(file(text), nil)
+				}
+				require.Equal(t, c.want, writersIn(r.Origins()))
+				for _, r := range []*Review{r, restored(t, r)} {
+					require.Equal(t, c.want, writersIn(r.OriginsOf(string(r.Current().Data))))
+				}
+				require.Equal(t, c.want, writersIn(Tell(r.Origins(), string(r.Current().Data))), "what was told stays")
+				_, _, err := r.Rewind(Undone{Session: "s", Turns: []string{"1"}})
+				require.NoError(t, err)
+			})
+		}
+	}
+}

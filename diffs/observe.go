@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // Begin begins a new review where nothing is pending; else it does nothing. It takes in the content now, which is older than
@@ -16,8 +17,8 @@ func (r *Review) Begin(now Content, by *Source) {
 	if r.Observe(now, by); r.Pending() {
 		return
 	}
-	for i := range r.atoms {
-		r.atoms[i].user = false
+	for i := range r.weave.Atoms {
+		r.weave.Atoms[i].User = false
 	}
 }
 
@@ -86,19 +87,19 @@ func (r *Review) observeAbsent(n int32) {
 		r.settle(false, body{}, false)
 		return
 	}
-	r.repair()
-	kept := make([]atom, 0, len(r.atoms))
-	for _, a := range r.atoms {
-		if a.ins != 0 {
+	r.weave.Repair()
+	kept := make([]atom, 0, len(r.weave.Atoms))
+	for _, a := range r.weave.Atoms {
+		if a.Ins != 0 {
 			continue
 		}
-		if a.del == 0 {
-			a.del = n
+		if a.Both = false; a.Del == 0 {
+			a.Del = n
 		}
 		kept = append(kept, a)
 	}
-	r.atoms, r.is = kept, false
-	r.op = fileOp{ID: r.id(), Edits: []int32{n}}
+	r.weave.Atoms, r.is = kept, false
+	r.op = fileOp{ID: r.weave.ID(), Edits: []int32{n}}
 }
 
 func (r *Review) observeText(text string, n int32) {
@@ -109,26 +110,26 @@ func (r *Review) observeText(text string, n int32) {
 	case !r.is && r.was:
 		r.is, r.op = true, fileOp{}
 	case !r.is:
-		r.is, r.op = true, fileOp{ID: r.id(), Edits: []int32{n}}
-	case !r.was && n != 0 && !r.weave.is(current, text):
+		r.is, r.op = true, fileOp{ID: r.weave.ID(), Edits: []int32{n}}
+	case !r.was && n != 0 && !r.weave.Is(current, text):
 		r.op.add(n)
 	}
-	r.noteLineEnd(text)
-	r.repair()
-	if r.was && r.weave.is(baseline, text) {
-		r.settleBack()
+	r.weave.NoteLineEnd(text)
+	r.weave.Repair()
+	if r.was && r.weave.Is(baseline, text) {
+		r.weave.SettleBack()
 		return
 	}
 	if n == 0 {
 		r.endLastLine(text)
 	}
-	before := slices.Clone(r.atoms)
+	before := slices.Clone(r.weave.Atoms)
 	if !r.take(text, n, n == 0) {
-		r.atoms = before
+		r.weave.Atoms = before
 		r.take(text, n, false)
 	}
-	if r.was && r.pending() && r.same() {
-		r.settleBack()
+	if r.was && r.weave.Pending() && r.weave.Same() {
+		r.weave.SettleBack()
 	}
 	r.settleExistence()
 }
@@ -136,35 +137,35 @@ func (r *Review) observeText(text string, n int32) {
 // take makes text the present text, by edit n or, for 0, by a person; lift applies only to a person's. It returns false if
 // that would make a person's text pending.
 func (r *Review) take(text string, n int32, lift bool) bool {
-	fresh := r.next
-	var mark, end *lifting
-	if !r.weave.is(current, text) {
+	fresh := r.weave.Next
+	var mark, end *weave.Lifting
+	if !r.weave.Is(current, text) {
 		if lift {
-			text, mark = r.liftMark(text)
-			text, end = r.liftEnd(text)
+			text, mark = r.weave.LiftMark(text)
+			text, end = r.weave.LiftEnd(text)
 		}
-		splices := lineDiff(r.weave.text(current), text)
+		splices := lineDiff(r.weave.Text(current), text)
 		if n == 0 {
-			r.pair(splices)
+			r.weave.Pair(splices)
 		}
-		r.splice(current, splices, n)
+		r.weave.Splice(current, splices, n)
 	}
 	// Typing a deleted line again undoes its deletion, also if it is the last line and has no line end.
 	undone := func() {
 		if n == 0 {
-			r.meet(fresh, func(a *atom) bool { return a.del != 0 }, texts)
+			r.weave.Meet(fresh, func(a *atom) bool { return a.Del != 0 }, texts)
 		}
 	}
 	undone()
-	r.repair()
+	r.weave.Repair()
 	undone()
-	r.repair() // the typed lines may now follow the baseline's last line
-	r.normalise()
-	if !r.lower(end) || !r.lower(mark) {
+	r.weave.Repair() // the typed lines may now follow the baseline's last line
+	r.weave.Normalise()
+	if !r.weave.Lower(end) || !r.weave.Lower(mark) {
 		return false
 	}
 	if end != nil || mark != nil {
-		r.repair()
+		r.weave.Repair()
 	}
 	return true
 }
@@ -172,19 +173,19 @@ func (r *Review) take(text string, n int32, lift bool) bool {
 // endLastLine takes in that a person has ended the last line, which an edit brought, or has removed its end, as editors do
 // by themselves. The line stays the edit's.
 func (r *Review) endLastLine(text string) {
-	i := r.last(current)
-	if i < 0 || r.atoms[i].ins == 0 {
+	i := r.weave.Last(current)
+	if i < 0 || r.weave.Atoms[i].Ins == 0 {
 		return
 	}
-	a := &r.atoms[i]
-	bare := strings.TrimRight(a.text, "\r\n")
-	lines := lineDiff(r.weave.text(current), text)
+	a := &r.weave.Atoms[i]
+	bare := strings.TrimRight(a.Text, "\r\n")
+	lines := lineDiff(r.weave.Text(current), text)
 	if len(lines) == 0 || bare == "" {
 		return
 	}
-	for _, l := range lines[len(lines)-1].lines {
-		if l != a.text && strings.TrimRight(l, "\r\n") == bare && lacksEOL(l) != lacksEOL(a.text) {
-			a.text = strings.Clone(l)
+	for _, l := range lines[len(lines)-1].Lines {
+		if l != a.Text && strings.TrimRight(l, "\r\n") == bare && lacksEOL(l) != lacksEOL(a.Text) {
+			a.Text = strings.Clone(l)
 			return
 		}
 	}
@@ -195,10 +196,10 @@ func (r *Review) settleExistence() {
 	if r.op.ID == 0 || r.whole != nil {
 		return
 	}
-	if !r.was && r.last(baseline) >= 0 {
+	if !r.was && r.weave.Last(baseline) >= 0 {
 		r.was, r.op = true, fileOp{}
 	}
-	if !r.is && r.last(current) >= 0 {
+	if !r.is && r.weave.Last(current) >= 0 {
 		r.is, r.op, r.isPath = true, fileOp{}, r.wasPath
 	}
 }
@@ -213,20 +214,20 @@ func (r *Review) leaveWhole() {
 // enterWhole gives up the lines and keeps the two contents.
 func (r *Review) enterWhole() {
 	w := &whole{base: r.body(baseline), now: r.body(current)}
-	w.baseID = r.id()
+	w.baseID = r.weave.ID()
 	w.nowID = w.baseID
 	if r.Pending() {
-		w.nowID = r.id()
+		w.nowID = r.weave.ID()
 	}
-	if r.op.ID == 0 && r.weave.pending() {
-		r.op = fileOp{ID: r.id()}
+	if r.op.ID == 0 && r.weave.Pending() {
+		r.op = fileOp{ID: r.weave.ID()}
 	}
-	for _, a := range r.atoms {
-		if n := a.ins + a.del; n != 0 {
+	for _, a := range r.weave.Atoms {
+		if n := a.Ins + a.Del; n != 0 {
 			r.op.add(n)
 		}
 	}
-	r.atoms, r.whole = nil, w
+	r.weave.Atoms, r.whole = nil, w
 }
 
 func (r *Review) observeWhole(exists bool, b body, n int32) {
@@ -249,7 +250,7 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 	case n == 0:
 		w.touched = r.op.ID != 0
 		if r.op.ID == 0 {
-			w.base, w.baseID, r.was = b, r.id(), exists // only the unknown change is pending
+			w.base, w.baseID, r.was = b, r.weave.ID(), exists // only the unknown change is pending
 		}
 		r.setWhole(exists, b)
 	case lines:
@@ -259,7 +260,7 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 		r.observe(exists, b, n)
 	default:
 		if r.op.ID == 0 {
-			r.op.ID = r.id()
+			r.op.ID = r.weave.ID()
 		}
 		r.op.add(n)
 		r.setWhole(exists, b)
@@ -268,7 +269,7 @@ func (r *Review) observeWhole(exists bool, b body, n int32) {
 
 func (r *Review) setWhole(exists bool, b body) {
 	w := r.whole
-	w.now, w.nowID, r.is = b, r.id(), exists
+	w.now, w.nowID, r.is = b, r.weave.ID(), exists
 	if r.op.ID == 0 {
 		w.nowID = w.baseID
 	}

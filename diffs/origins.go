@@ -9,6 +9,7 @@ type Origin struct {
 	At       int64   // when, in ms since 1970; 0: not known
 	Pending  bool
 	ByText   bool   // a person has moved the lines, or brought them back: only their text tells the source
+	Once     bool   // a person has moved the lines in one step, which had each of them once
 	Commit   string // without a Source: the commit by which an edit has brought the lines; "" if that is not known
 
 	Was     []string // what the lines were before, as far as somebody has asked
@@ -22,7 +23,7 @@ func (r *Review) Origins() (origins []Origin) {
 		removed = r.past.Replaced()
 	}
 	for i, w := range r.writers(lines) {
-		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved}, lines[i].text, removed)
+		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved}, lines[i].Text, removed)
 	}
 	return Tell(origins, string(r.Current().Data))
 }
@@ -32,12 +33,6 @@ func (r *Review) Origins() (origins []Origin) {
 func (r *Review) OriginsOf(text string) (origins []Origin) {
 	lines, present := splitLines(text), r.present().lines
 	here := make([]int, len(lines)) // the present line and 1; 0: none
-	trimmed := func(lines []string) []string {
-		for i, l := range lines {
-			lines[i] = trimEnd(l)
-		}
-		return lines
-	}
 	common := 0
 	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) {
 		here[j], common = i+1, common+known(lines[j:j+1])
@@ -91,9 +86,9 @@ func (r *Review) origin(origins []Origin, line int, by int32, like Origin, text 
 			o.Source, o.At, o.ByText = &src[0], r.past.When(first), true
 		}
 	default:
-		o.Source, o.At = &src[0], r.past.When(by)
+		o.Source, o.At, o.Once = &src[0], r.past.When(by), o.ByText && r.past.MovedOnce(text, by)
 	}
-	if k := len(origins) - 1; k >= 0 && origins[k].like(&o) {
+	if k := len(origins) - 1; k >= 0 && !o.Once && origins[k].like(&o) {
 		origins[k].To = o.To
 		return origins
 	}
@@ -101,12 +96,12 @@ func (r *Review) origin(origins []Origin, line int, by int32, like Origin, text 
 }
 
 func (o *Origin) like(p *Origin) bool {
-	return o.Pending == p.Pending && o.At == p.At && o.ByText == p.ByText && o.Commit == p.Commit && (o.Source == nil) == (p.Source == nil) &&
+	return o.Pending == p.Pending && o.At == p.At && o.ByText == p.ByText && o.Once == p.Once && o.Commit == p.Commit && (o.Source == nil) == (p.Source == nil) &&
 		(o.Source == nil || *o.Source == *p.Source)
 }
 
-// Former returns the lines, without their ends, that the edit of an origin's lines has removed where it wrote these: of a part of lines that
-// replaced others together, all of these others.
+// Former returns the lines, without their ends, in whose place the edit of an origin wrote the origin's lines. If these are a part of what the
+// edit wrote there, it returns all lines that the whole replaced.
 func (r *Review) Former(o Origin) (lines []string) {
 	by, _ := r.past.Of(o.From)
 	if src := r.sources.of([]int32{by}); o.Source == nil || len(src) == 0 || src[0] != *o.Source {

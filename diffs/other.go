@@ -1,6 +1,10 @@
 package diffs
 
-import "cursord/diffs/history"
+import (
+	"slices"
+
+	"cursord/diffs/history"
+)
 
 // ObserveBaseline tells the review that a person has changed the baseline's file: for an agent that works in a copy, that is
 // the file in the workspace. It is Observe by a person, seen from the other side.
@@ -8,13 +12,14 @@ import "cursord/diffs/history"
 // What the person typed is settled on both sides, and what the person deleted is gone from both, so Current may change too,
 // and the caller then writes the copy. A change of the agent's that the person has made by hand is no longer pending. The
 // agent's additions stay pending, as a creation if the file is gone. A file that the agent deleted and the person changed
-// exists again. A binary, large or linked file that both have changed keeps the agent's content, which can then be rejected
+// stays deleted, and both have changed it. A binary, large or linked file that both have changed keeps the agent's content, which can then be rejected
 // but not accepted. It reports whether the review changed.
 //
 // Several changes count as one: each new content is merged into the review from before the first one. So the review is as it was once
 // the file is. What the agent writes and what is decided in the meantime is brought there too, if it can be (carry). But what makes the baseline like Current leaves nothing pending.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
+	r.copied = true
 	before, was, from, pending := r.shape().sum(), r.present(), -1, r.Pending()
 	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline)
 	if now.Exists != r.was || now.Exists && (remoded || !r.holds(baseline, now.body())) {
@@ -46,7 +51,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 	switch {
 	case r.whole == nil && exists && r.limits.kind(b) == Modified:
 		r.observeBaseText(b.text)
-	case exists == r.is && (!exists || r.holds(current, b)), !r.is, r.op.ID == 0 && !r.weave.pending():
+	case exists == r.is && (!exists || r.holds(current, b)), !r.is, r.op.ID == 0 && !r.weave.Pending():
 		r.settle(exists, b, true)
 		r.unknown = unknown
 	case r.whole == nil && !exists:
@@ -56,7 +61,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 			r.enterWhole()
 		}
 		w := r.whole
-		w.base, w.baseID, w.forked, r.was = b, r.id(), exists, exists
+		w.base, w.baseID, w.forked, r.was = b, r.weave.ID(), exists, exists
 		w.classify(r.limits)
 	}
 }
@@ -64,7 +69,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 // holds reports whether a side exists and holds b.
 func (r *Review) holds(s side, b body) bool {
 	if r.whole == nil {
-		return !b.link && r.weave.is(s, b.text)
+		return !b.link && r.weave.Is(s, b.text)
 	}
 	return r.body(s) == b
 }
@@ -77,35 +82,58 @@ func (r *Review) observeBaseText(text string) {
 	if !r.was {
 		r.was, r.op = true, fileOp{}
 	}
-	r.noteLineEnd(text)
-	r.repair()
-	if r.is && r.weave.is(current, text) {
-		r.settleForward()
+	r.weave.NoteLineEnd(text)
+	r.weave.Repair()
+	if r.is && r.weave.Is(current, text) {
+		r.weave.SettleForward()
 		return
 	}
-	fresh := r.next
-	r.splice(baseline, lineDiff(r.weave.text(baseline), text), 0)
-	if i := r.last(baseline); i >= 0 && lacksEOL(r.atoms[i].text) && !lacksEOL(text) {
-		r.atoms[i].text += r.lineEnd() // the present text ends with this line, and the baseline went on after it until now
+	fresh := r.weave.Next
+	r.weave.Splice(baseline, lineDiff(r.weave.Text(baseline), text), 0)
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; !r.is && a.ID > fresh { // the agent has deleted the file
+			a.Del, a.Both = slices.Max(r.op.Edits), true
+		}
 	}
-	r.repairLines(false)
-	r.meet(fresh, func(a *atom) bool { return a.ins == 0 }, bareTexts)
-	r.repairLines(false)
-	r.normalise()
-	if r.is && r.weave.pending() && r.same() {
-		r.settleForward()
+	if i := r.weave.Last(baseline); i >= 0 && lacksEOL(r.weave.Atoms[i].Text) && !lacksEOL(text) {
+		r.weave.Atoms[i].Text += r.weave.LineEnd() // the present text ends with this line, and the baseline went on after it until now
+	}
+	r.weave.RepairLines(false)
+	r.weave.Meet(fresh, func(a *atom) bool { return a.Ins == 0 }, bareTexts)
+	r.weave.RepairLines(false)
+	r.weave.Normalise()
+	if r.is && r.weave.Pending() && r.weave.Same() {
+		r.weave.SettleForward()
 	}
 	r.settleExistence()
 }
 
+// contestAgain marks the lines that a person has put into the baseline, behind atom at, since a reject of a run that is about to be undone: both
+// have changed that place.
+func (r *Review) contestAgain(run *decidedRun, last uint64, at int, place map[uint64]int, change map[int]atom) {
+	by, adds, gone := int32(0), false, false
+	for _, a := range run.Atoms {
+		_, here := place[a.ID]
+		by, adds, gone = max(by, a.Ins, a.Del), adds || a.Ins != 0, gone || a.Del != 0 && !here
+	}
+	for i := at + 1; gone && i < len(r.weave.Atoms) && r.weave.Atoms[i].ID > last && !r.weave.Atoms[i].Pending(); i++ {
+		if a := r.weave.Atoms[i]; a.User {
+			if a.Both = true; !adds {
+				a.Del = by
+			}
+			change[i] = a
+		}
+	}
+}
+
 // observeBaseAbsent keeps the agent's additions to a text that is gone.
 func (r *Review) observeBaseAbsent() {
-	r.repair()
+	r.weave.Repair()
 	op := fileOp{}
-	kept := make([]atom, 0, len(r.atoms))
-	for _, a := range r.atoms {
-		if a.ins != 0 {
-			op.add(a.ins)
+	kept := make([]atom, 0, len(r.weave.Atoms))
+	for _, a := range r.weave.Atoms {
+		if a.Ins != 0 {
+			op.add(a.Ins)
 			kept = append(kept, a)
 		}
 	}
@@ -113,20 +141,7 @@ func (r *Review) observeBaseAbsent() {
 		r.settle(false, body{}, true)
 		return
 	}
-	op.ID = r.id()
-	r.atoms, r.was, r.op = kept, false, op
-	r.repair()
-}
-
-// settleForward makes the present text the baseline.
-func (w *weave) settleForward() {
-	kept := w.atoms[:0]
-	for _, a := range w.atoms {
-		if a.del == 0 {
-			a.ins = 0
-			kept = append(kept, a)
-		}
-	}
-	clear(w.atoms[len(kept):])
-	w.atoms = kept
+	op.ID = r.weave.ID()
+	r.weave.Atoms, r.was, r.op = kept, false, op
+	r.weave.Repair()
 }

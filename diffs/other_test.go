@@ -32,7 +32,8 @@ func TestBaselineStories(t *testing.T) {
 		{"gone under the agent's lines", `a\nb\n`, `agent a\nx\ny\n; real -`, `x\ny\n`, `-`, `file 0,0 1,2:+x|+y`},
 		{"gone under the agent's lines, rejected", `a\nb\n`, `agent a\nx\ny\n; real -; reject`, `-`, `-`, ``},
 		{"gone in both", `a\n`, `agent -; real -`, `-`, `-`, ``},
-		{"changed what the agent has deleted", `a\nb\n`, `agent -; real a\nmine\n`, `mine\n`, `a\nmine\n`, `1,2 1,1:-a| mine`},
+		{"changed what the agent has deleted", `a\nb\n`, `agent -; real a\nmine\n`, `-`, `a\nmine\n`, `file 1,2 0,0:-a|-mine`},
+		{"changed what the agent has deleted, accepted", `a\nb\n`, `agent -; real a\nmine\n; accept`, `mine\n`, `mine\n`, ``},
 		{"changed what the agent has deleted, rejected", `a\nb\n`, `agent -; real a\nmine\n; reject`, `a\nmine\n`, `a\nmine\n`, ``},
 		{"emptied what the agent has deleted", `a\n`, `agent -; real `, `-`, ``, `file 0,0 0,0:`},
 		{"created in both", `-`, `agent a\nb\n; real a\nmine\n`, `a\nmine\nb\n`, `a\nmine\n`, `1,2 1,3: a| mine|+b`},
@@ -94,7 +95,13 @@ func TestBeside(t *testing.T) {
 	}{
 		{"the same line", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nc\n`, []string{" mine"}},
 		{"two lines for one", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nours\nc\n`, []string{" mine", " ours"}},
-		{"what the agent deleted", `a\nb\n`, `a\n`, `a\nmine\n`, nil},
+		{"what the agent deleted", `a\nb\n`, `a\n`, `a\nmine\n`, []string{"-mine"}},
+		{"in the middle of what the agent changed", `a\nb\nc\nd\ne\n`, `a\nB\nC\nD\ne\n`, `a\nb\nmine\nd\ne\n`, []string{"-mine"}},
+		{"in the middle of what the agent deleted", `a\nb\nc\nd\ne\n`, `a\ne\n`, `a\nb\nmine\nd\ne\n`, []string{"-mine"}},
+		{"beside what the agent deleted", `a\nb\nc\n`, `a\nc\n`, `mine\nb\nc\n`, nil},
+		{"added beside what the agent changed", `a\nb\nc\n`, `a\nB\nc\n`, `a\nb\nmine\nc\n`, nil},
+		{"added where the agent added", `a\nb\n`, `a\nx\nb\n`, `a\nmine\nb\n`, []string{" mine"}},
+		{"beside what the agent changed", `a\nb\nc\n`, `a\nB\nc\n`, `mine\nb\nc\n`, nil},
 		{"elsewhere", `a\nb\nc\n`, `a\nb\nx\n`, `mine\nb\nc\n`, nil},
 		{"nothing", `a\nb\n`, `a\nx\n`, `a\nb\n`, nil},
 	} {
@@ -160,7 +167,7 @@ func TestReplace(t *testing.T) {
 	}{
 		{"the same line", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nc\n`, "mine", `a\nx\nc\n`},
 		{"more lines than context has", `a\nb\nc\n`, `a\nx\nc\n`, `a\n1\n2\n3\n4\n5\nc\n`, "1 2 3 4 5", `a\nx\nc\n`},
-		{"between two hunks", `a\nb\nc\nd\n`, `a\nx\ny\nd\n`, `a\nb\nmine\nc\nd\n`, "mine mine", `a\nx\ny\nd\n`},
+		{"between two hunks", `a\nb\nc\nd\n`, `a\nx\ny\nd\n`, `a\nb\nmine\nc\nd\n`, "mine", `a\nx\ny\nd\n`},
 		{"and elsewhere", `a\nb\nc\nd\n`, `a\nx\nc\nd\n`, `a\nmine\nc\nours\n`, "mine", `a\nx\nc\nours\n`},
 		{"nothing", `a\nb\n`, `a\nx\n`, `a\nb\n`, "", `a\nx\n`},
 	} {
@@ -183,7 +190,6 @@ func TestReplace(t *testing.T) {
 			done, err := r.Replace(ids)
 			require.NoError(t, err)
 			for range 2 {
-				require.Equal(t, c.beside != "", done.Replaces())
 				require.Equal(t, moded(t, c.took), normal(r.Baseline()))
 				require.Equal(t, moded(t, c.took), normal(r.Current()))
 				wellFormed(t, r)
@@ -205,4 +211,84 @@ func TestReplace(t *testing.T) {
 			wellFormed(t, r)
 		})
 	}
+}
+
+// TestOnePlaceIsOneConflict: a person saves one edit of what an agent has changed in a copy. There is one hunk, however the edit lies in it, and
+// what is chosen there is what the file holds, by each order of undo and redo.
+func TestOnePlaceIsOneConflict(t *testing.T) {
+	for _, c := range []struct{ name, base, agent, real, both string }{
+		{"the middle line of three", `a\nb\nc\nd\ne\n`, `a\nB\nC\nD\ne\n`, `a\nb\nmine\nd\ne\n`, `a\nmine\nB\nC\nD\ne\n`},
+		{"the last line of two", `a\nb\nc\nd\n`, `a\nB\nC\nd\n`, `a\nb\nmine\nd\n`, `a\nmine\nB\nC\nd\n`},
+		{"the first line of two", `a\nb\nc\nd\n`, `a\nB\nC\nd\n`, `a\nmine\nc\nd\n`, `a\nmine\nB\nC\nd\n`},
+		{"all lines", `a\nb\nc\nd\n`, `a\nB\nC\nd\n`, `a\nmine\nours\nd\n`, `a\nmine\nours\nB\nC\nd\n`},
+		{"two lines apart", `a\nb\nc\nd\ne\n`, `a\nx\ne\n`, `a\nmine\nc\nours\ne\n`, `a\nmine\nours\nx\ne\n`},
+		{"typed between two", `a\nb\nc\nd\n`, `a\nx\nd\n`, `a\nb\nmine\nc\nd\n`, `a\nmine\nx\nd\n`},
+		{"a line that was only deleted", `a\nb\nc\n`, `a\nc\n`, `a\nmine\nc\n`, `a\nmine\nc\n`},
+		{"one of three that were only deleted", `a\nb\nc\nd\ne\n`, `a\ne\n`, `a\nb\nmine\nd\ne\n`, `a\nmine\ne\n`},
+		{"three for one that was only deleted", `a\nb\nc\n`, `a\nc\n`, `a\n1\n2\n3\nc\n`, `a\n1\n2\n3\nc\n`},
+		{"one for two that were only deleted", `a\nb\nc\nd\n`, `a\nd\n`, `a\nmine\nd\n`, `a\nmine\nd\n`},
+		{"typed between two that were only deleted", `a\nb\nc\nd\n`, `a\nd\n`, `a\nb\nmine\nc\nd\n`, `a\nmine\nd\n`},
+		{"a line of a file that was deleted", `a\nb\nc\n`, `-`, `a\nmine\nc\n`, `mine\n`},
+		{"a line behind those of a file that was deleted", `a\n`, `-`, `a\nmine\n`, `mine\n`},
+		{"the only line of a file that was deleted", `a\n`, `-`, `mine\n`, `mine\n`},
+		{"the only line, emptied", `a\n`, ``, `mine\n`, `mine\n`},
+		{"the only line, without its end", `a`, ``, `mine`, `mine`},
+	} {
+		choices := map[string]func(*Review, []uint64) (Decision, error){
+			c.real:  func(r *Review, ids []uint64) (Decision, error) { return r.Decide(ids, false, nil) },
+			c.agent: func(r *Review, ids []uint64) (Decision, error) { return r.Replace(ids) },
+			c.both:  func(r *Review, ids []uint64) (Decision, error) { return r.Decide(ids, true, nil) },
+		}
+		for want, choose := range choices {
+			t.Run(c.name, func(t *testing.T) {
+				r := New(moded(t, c.base))
+				r.Observe(moded(t, c.agent), agents["agent"])
+				r.ObserveBaseline(moded(t, c.real))
+				was := r.Copy()
+				require.Len(t, r.Hunks(), 1)
+				h := r.HunksBeside()[0]
+				require.NotEmpty(t, h.Beside)
+				require.True(t, r.IsBeside(h.ID))
+				d, err := choose(r, []uint64{h.ID})
+				for range 2 {
+					require.NoError(t, err)
+					require.Equal(t, moded(t, want), normal(r.Baseline()))
+					require.Equal(t, moded(t, want), normal(r.Current()))
+					require.Empty(t, r.Hunks())
+					wellFormed(t, r)
+					r, d = reloaded(t, r), stored(t, d)
+					require.NoError(t, r.Undo(d))
+					sameReview(t, was, r, "undo")
+					require.Equal(t, h, r.HunksBeside()[0])
+					d, err = r.Redo(d)
+				}
+				// Whatever a person types elsewhere, an undo opens the same conflict.
+				if len(c.agent) == 0 || c.agent == "-" {
+					return // there is no line to find the place by
+				}
+				more := normal(r.Baseline())
+				more.Data = append([]byte("more\n"), more.Data...)
+				r.ObserveBaseline(more)
+				require.NoError(t, r.Undo(d))
+				again := r.HunksBeside()
+				require.Len(t, again, 1)
+				require.Equal(t, len(h.Beside), len(again[0].Beside))
+				require.Equal(t, "more\n"+string(normal(was.Baseline()).Data), string(normal(r.Baseline()).Data))
+				wellFormed(t, r)
+			})
+		}
+	}
+}
+
+// TestUndoOfARejectOfWhatIsPendingAgain: an agent has made a rejected change again. The undo of the reject puts no line there twice.
+func TestUndoOfARejectOfWhatIsPendingAgain(t *testing.T) {
+	r := New(content("a\nb\nc\n"))
+	r.Observe(content("a\nx\nc\n"), &Source{TurnID: "1"})
+	d, err := r.Decide([]uint64{r.Hunks()[0].ID}, false, nil)
+	require.NoError(t, err)
+	r.Observe(content("a\nx\nc\n"), &Source{TurnID: "2"})
+	require.NoError(t, r.Undo(d))
+	require.Equal(t, "a\nx\nc\n", string(r.Current().Data))
+	require.Equal(t, `1,3 1,3: a|-b|+x| c`, described(r))
+	wellFormed(t, r)
 }

@@ -15,7 +15,7 @@ func (r *Review) Places() []Place {
 	if r.whole != nil || !r.is {
 		return nil
 	}
-	return r.placesBy(func(a atom) bool { return a.del == 0 })
+	return r.placesBy(func(a atom) bool { return a.Del == 0 })
 }
 
 // OldPlaces is Places for the baseline.
@@ -23,14 +23,14 @@ func (r *Review) OldPlaces() []Place {
 	if r.whole != nil || !r.was {
 		return nil
 	}
-	return r.placesBy(func(a atom) bool { return a.ins == 0 })
+	return r.placesBy(func(a atom) bool { return a.Ins == 0 })
 }
 
 func (r *Review) placesBy(there func(atom) bool) (places []Place) {
 	at, line := 0, 0
 	count := func(to int) int {
 		for ; at < to; at++ {
-			if there(r.atoms[at]) {
+			if there(r.weave.Atoms[at]) {
 				line++
 			}
 		}
@@ -55,7 +55,7 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64, sides ...Side) (d
 	if r.op.ID != 0 && r.is && !r.was && r.whole == nil && later.op.ID == 0 {
 		// A file that the agent has created exists in both: only its lines go.
 		both := now
-		both.Data = append([]byte(r.weave.text(current)), now.Data...)
+		both.Data = append([]byte(r.weave.Text(current)), now.Data...)
 		r.Observe(both, nil)
 		unseen, seen = nil, nil
 		for _, p := range r.list() {
@@ -90,9 +90,9 @@ func (r *Review) rejectSides(hunks []uint64, sides []Side) (Decision, error) {
 		return Decision{}, err
 	}
 	var lines []uint64
-	for i := range r.atoms {
+	for i := range r.weave.Atoms {
 		if chosen.atoms[i] {
-			lines = append(lines, r.atoms[i].id)
+			lines = append(lines, r.weave.Atoms[i].ID)
 		}
 	}
 	for _, s := range sides {
@@ -100,14 +100,14 @@ func (r *Review) rejectSides(hunks []uint64, sides []Side) (Decision, error) {
 			lines = append(lines, r.PutBeneath(s)...)
 		}
 	}
-	sel := selection{atoms: make([]bool, len(r.atoms)), parts: chosen.parts}
+	sel := selection{atoms: make([]bool, len(r.weave.Atoms)), parts: chosen.parts}
 	r.add(&sel, lines)
 	return r.decide(r.list(), sel, false)
 }
 
 // inserts reports whether a piece has pending insertions.
 func (r *Review) inserts(p piece) bool {
-	return slices.ContainsFunc(r.atoms[p.start:p.end], func(a atom) bool { return a.ins != 0 })
+	return slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return a.Ins != 0 })
 }
 
 // gone reports whether a later state has none of the lines that a piece added pending; for a piece that only deletes,
@@ -119,10 +119,10 @@ func (r *Review) gone(p piece, later *Review) bool {
 	pending := later.pendingIDs()
 	adds, left, added := false, false, false
 	for i := p.start; i < p.end; i++ {
-		a := &r.atoms[i]
-		adds = adds || a.ins != 0
-		if pending[a.id] {
-			left, added = true, added || a.ins != 0
+		a := &r.weave.Atoms[i]
+		adds = adds || a.Ins != 0
+		if pending[a.ID] {
+			left, added = true, added || a.Ins != 0
 		}
 	}
 	return adds && !added || !left
@@ -130,25 +130,25 @@ func (r *Review) gone(p piece, later *Review) bool {
 
 // replaced reports whether a later state has new lines in the place of a piece.
 func (r *Review) replaced(p piece, later *Review) bool {
-	at := make(map[uint64]int, len(later.atoms))
-	for i := range later.atoms {
-		at[later.atoms[i].id] = i
+	at := make(map[uint64]int, len(later.weave.Atoms))
+	for i := range later.weave.Atoms {
+		at[later.weave.Atoms[i].ID] = i
 	}
-	from, to := 0, len(later.atoms)
+	from, to := 0, len(later.weave.Atoms)
 	for i := p.start - 1; i >= 0; i-- {
-		if j, ok := at[r.atoms[i].id]; ok {
+		if j, ok := at[r.weave.Atoms[i].ID]; ok {
 			from = j + 1
 			break
 		}
 	}
-	for i := p.end; i < len(r.atoms); i++ {
-		if j, ok := at[r.atoms[i].id]; ok {
+	for i := p.end; i < len(r.weave.Atoms); i++ {
+		if j, ok := at[r.weave.Atoms[i].ID]; ok {
 			to = j
 			break
 		}
 	}
 	for i := from; i < to; i++ {
-		if later.atoms[i].id > r.next {
+		if later.weave.Atoms[i].ID > r.weave.Next {
 			return true
 		}
 	}
@@ -157,9 +157,9 @@ func (r *Review) replaced(p piece, later *Review) bool {
 
 func (r *Review) pendingIDs() map[uint64]bool {
 	pending := make(map[uint64]bool)
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() {
-			pending[a.id] = true
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Pending() {
+			pending[a.ID] = true
 		}
 	}
 	return pending

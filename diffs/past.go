@@ -29,14 +29,14 @@ func (r *Review) present() past {
 	case !r.is:
 		p.body = history.Body{}
 	case w == nil:
-		for i := range r.atoms {
-			if a := &r.atoms[i]; a.on(current) {
+		for i := range r.weave.Atoms {
+			if a := &r.weave.Atoms[i]; a.On(current) {
 				p.lines = append(p.lines, *a)
 			}
 		}
 	case r.limits.kind(w.now) == Modified:
 		for _, l := range splitLines(w.now.text) {
-			p.lines = append(p.lines, atom{text: l})
+			p.lines = append(p.lines, atom{Text: l})
 		}
 	default:
 		p.body = history.Body{Kind: history.Opaque, Data: []byte(w.now.text), Link: w.now.link, Mode: r.isMode}
@@ -50,7 +50,7 @@ func (p *past) sum() string {
 	h.Write([]byte{byte(p.body.Kind)})
 	h.Write(p.body.Data)
 	for i := range p.lines {
-		h.Write([]byte(trimEnd(p.lines[i].text) + "\n"))
+		h.Write([]byte(trimEnd(p.lines[i].Text) + "\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -93,12 +93,12 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 // tombstones returns the lines that are pending as removed, and between which settled lines they are.
 func (r *Review) tombstones() (dead []history.Tombstone) {
 	first, line, open := 0, 0, 0
-	for _, a := range r.atoms {
+	for _, a := range r.weave.Atoms {
 		switch {
-		case a.del != 0:
-			dead = append(dead, history.Tombstone{Text: a.text, Del: a.del, First: first})
+		case a.Del != 0:
+			dead = append(dead, history.Tombstone{Text: a.Text, Del: a.Del, First: first})
 			continue
-		case a.ins == 0:
+		case a.Ins == 0:
 			for ; open < len(dead); open++ {
 				dead[open].Last = line
 			}
@@ -123,7 +123,7 @@ func editOf(n int32, op fileOp) int32 {
 // editsBetween returns the edits between two lists of present lines. A line is known by its id and, where these are new, by its text.
 func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history.Edit) {
 	old := before.lines
-	same := func(a, b *atom) bool { return a.id == b.id && a.id != 0 }
+	same := func(a, b *atom) bool { return a.ID == b.ID && a.ID != 0 }
 	from, oldEnd, nowEnd := 0, len(old), len(now)
 	for from < oldEnd && from < nowEnd && same(&old[from], &now[from]) {
 		from++
@@ -136,14 +136,14 @@ func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history
 	}
 	place := make(map[uint64]int, nowEnd-from)
 	for j := from; j < nowEnd; j++ {
-		if now[j].id != 0 {
-			place[now[j].id] = j
+		if now[j].ID != 0 {
+			place[now[j].ID] = j
 		}
 	}
 	dead := make(map[uint64]int32)
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.del != 0 {
-			dead[a.id] = a.del
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Del != 0 {
+			dead[a.ID] = a.Del
 		}
 	}
 	i, j := from, from
@@ -152,7 +152,7 @@ func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history
 		i, j = oldTo, nowTo
 	}
 	for k := from; k < oldEnd; k++ {
-		if at, stays := place[old[k].id]; stays && at >= j {
+		if at, stays := place[old[k].ID]; stays && at >= j {
 			upTo(k, at)
 			i, j = k+1, at+1
 		}
@@ -167,18 +167,18 @@ func (r *Review) region(old, now []atom, at int, dead, removed map[uint64]int32,
 	upTo := func(oldTo, nowTo int) {
 		e := history.Edit{From: at + i}
 		for ; i < oldTo; i++ {
-			by := dead[old[i].id]
+			by := dead[old[i].ID]
 			if by == 0 {
 				by = n
 			}
-			e.Removed = append(e.Removed, history.Removed{Text: old[i].text, By: by, Pending: old[i].ins != 0})
+			e.Removed = append(e.Removed, history.Removed{Text: old[i].Text, By: by, Pending: old[i].Ins != 0})
 		}
 		for ; j < nowTo; j++ {
 			by := n // an agent may write again what an earlier edit has removed
 			if n == 0 {
-				by = now[j].ins
+				by = now[j].Ins
 			}
-			e.Added = append(e.Added, history.Added{Text: now[j].text, By: by, Was: removed[now[j].id]})
+			e.Added = append(e.Added, history.Added{Text: now[j].Text, By: by, Was: removed[now[j].ID]})
 		}
 		if len(e.Removed)+len(e.Added) > 0 {
 			edits = append(edits, e)
@@ -186,7 +186,7 @@ func (r *Review) region(old, now []atom, at int, dead, removed map[uint64]int32,
 	}
 	if len(old) > 0 && len(now) > 0 {
 		commonLines(texts(old), texts(now), func(o, w int) {
-			if now[w].ins == 0 {
+			if now[w].Ins == 0 {
 				upTo(o, w)
 				i, j = o+1, w+1
 			}
@@ -216,14 +216,19 @@ func (r *Review) RestoreHistory(data []byte) error {
 
 // pendingHistory returns the history that what is pending stands for.
 func (r *Review) pendingHistory() *history.File {
-	f, line := &history.File{}, 0
-	for i := range r.atoms {
-		switch a := &r.atoms[i]; {
-		case a.del != 0:
-			f.Bury(line, history.Dead{Text: strings.Clone(a.text), Del: a.del})
+	f, line, stays := &history.File{Groups: 1}, 0, false
+	for i := range r.weave.Atoms {
+		switch a := &r.weave.Atoms[i]; {
+		case a.Del != 0:
+			f.Bury(line, history.Dead{Text: strings.Clone(a.Text), Del: a.Del, DelGroup: f.Groups})
+			stays = false
 			continue
-		case a.ins != 0 && r.is:
-			f.Runs = append(f.Runs, history.Run{From: line, To: line + 1, By: a.ins})
+		case a.Ins != 0 && r.is:
+			f.Runs = append(f.Runs, history.Run{From: line, To: line + 1, Author: history.Author{By: a.Ins, Group: f.Groups}})
+			stays = false
+		case !stays:
+			f.Groups++
+			stays = true
 		}
 		line++
 	}
@@ -296,8 +301,8 @@ func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
 	}
 	for i, a := range from.present().lines {
 		by, _ := from.past.Of(i)
-		if src, known := source(by); known && a.ins == 0 {
-			l.wrote[trimEnd(a.text)] = append(l.wrote[trimEnd(a.text)], src)
+		if src, known := source(by); known && a.Ins == 0 {
+			l.wrote[trimEnd(a.Text)] = append(l.wrote[trimEnd(a.Text)], src)
 		}
 	}
 	if from.past != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
 	"github.com/stretchr/testify/require"
 )
 
@@ -164,7 +165,7 @@ func TestAMarkInAnInnerLine(t *testing.T) {
 	texts := [][]string{{}}
 	for from, n := 0, 1; n <= 3; n++ {
 		for to := len(texts); from < to; from++ {
-			for _, line := range []string{"a", "b", byteOrderMark + "a", byteOrderMark + "b"} {
+			for _, line := range []string{"a", "b", linetext.ByteOrderMark + "a", linetext.ByteOrderMark + "b"} {
 				texts = append(texts, append(slices.Clone(texts[from]), line))
 			}
 		}
@@ -196,8 +197,8 @@ func TestAMarkInAnInnerLine(t *testing.T) {
 					r := was.Copy()
 					r.Observe(Content{Exists: true, Data: []byte(join(person, ""))}, nil)
 					marks := "" // a mark at the beginning of both texts is the file's, whichever line is first
-					if strings.HasPrefix(join(person, ""), byteOrderMark) && strings.HasPrefix(join(agent, ""), byteOrderMark) {
-						marks = byteOrderMark
+					if strings.HasPrefix(join(person, ""), linetext.ByteOrderMark) && strings.HasPrefix(join(agent, ""), linetext.ByteOrderMark) {
+						marks = linetext.ByteOrderMark
 					}
 					had := pending(was, marks)
 					for line, n := range pending(r, marks) {

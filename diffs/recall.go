@@ -10,16 +10,16 @@ type Written struct {
 	Lines  []string // in the order of the text, without their ends
 }
 
-// Written returns the lines of the present text that the edits of a session have written, pending or accepted.
-func (r *Review) Written(session string) (all []Written) {
+// Written returns the lines of the present text that edits of some turns have written, pending or accepted.
+func (r *Review) Written(of func(Source) bool) (all []Written) {
 	lines := r.present().lines
 	for _, o := range r.Origins() {
-		if o.Source == nil || o.Source.SessionID != session {
+		if o.Source == nil || !of(*o.Source) {
 			continue
 		}
 		w := Written{Source: *o.Source, At: o.At, From: o.From}
 		for _, l := range lines[o.From:o.To] {
-			w.Lines = append(w.Lines, strings.Clone(trimEnd(l.text)))
+			w.Lines = append(w.Lines, strings.Clone(trimEnd(l.Text)))
 		}
 		all = append(all, w)
 	}
@@ -35,7 +35,7 @@ func (r *Review) Recall(written []Written, placed bool) (taken int) {
 	present, found, from := r.present().lines, 0, map[int]*Written{}
 	is := func(j int, w *Written) {
 		found++
-		if known, _ := r.past.Of(j); j < len(present) && known == 0 && present[j].ins == 0 {
+		if known, _ := r.past.Of(j); j < len(present) && known == 0 && present[j].Ins == 0 {
 			from[j] = w
 		}
 	}
@@ -46,11 +46,8 @@ func (r *Review) Recall(written []Written, placed bool) (taken int) {
 			}
 		}
 	}
-	if texts := texts(present); !placed {
-		for i, t := range texts {
-			texts[i] = trimEnd(t)
-		}
-		commonLines(lines, texts, func(i, j int) { is(j, of[i]) })
+	if !placed {
+		commonLines(lines, trimmed(texts(present)), func(i, j int) { is(j, of[i]) })
 	}
 	if 2*found < len(lines) || len(from) == 0 {
 		return 0

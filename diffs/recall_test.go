@@ -7,6 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func ofSession(id string) func(Source) bool {
+	return func(src Source) bool { return src.SessionID == id }
+}
+
 // TestRecall: what one review knows of a session, another one of the same file learns, if it has at least half of the lines and knows
 // nothing better; its history goes through its stored form, and a rewind leaves the lines.
 func TestRecall(t *testing.T) {
@@ -16,9 +20,9 @@ func TestRecall(t *testing.T) {
 	here := New(text("1\n2\n3\n4\n"))
 	here.Observe(text("1\na\nb\n3\nc\n4\n"), &ours)
 	here.Observe(text("1\na\nb\n3\nc\n4\nd\n"), &others)
-	written := here.Written("s")
+	written := here.Written(ofSession("s"))
 	require.Equal(t, []Written{{Source: ours, From: 1, Lines: []string{long.Replace("a"), long.Replace("b")}}, {Source: ours, From: 4, Lines: []string{long.Replace("c")}}}, written)
-	require.Empty(t, here.Written("nobody"))
+	require.Empty(t, here.Written(ofSession("nobody")))
 
 	for name, one := range map[string]struct {
 		text, want string // of each line: s, o for the other session, or - for nobody

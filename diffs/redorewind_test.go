@@ -79,3 +79,37 @@ func TestRedoOfARewindAfterTyping(t *testing.T) {
 		}
 	}
 }
+
+// TestRedoBesideALineThatIsWrittenAgain accepts the removal of lines, which a later turn writes again, exactly. When the accept is undone, the
+// lines are there as before both, and nothing of them is pending. Redone, the turn's lines are pending again.
+func TestRedoBesideALineThatIsWrittenAgain(t *testing.T) {
+	for _, c := range []struct{ name, base, one, two string }{
+		{"alone", "a\nx\nb\n", "a\nb\n", "a\nx\nb\n"},
+		{"beside a change", "a\nx\nb\n", "a\nb\n", "a\nx\ny\nb\n"},
+		{"replaced", "a\nx\nb\n", "a\nz\nb\n", "a\nx\nb\n"},
+		{"replaced, in part", "a\nx\nb\n", "a\nz\nw\nb\n", "a\nz\nx\nb\n"},
+		{"two of them", "a\nx\ny\nb\n", "a\nb\n", "a\ny\nb\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(file(c.base))
+			r.Observe(file(c.one), by("s", "1"))
+			d, err := r.Decide(hunkIDs(r), true, nil)
+			require.NoError(t, err)
+			d = passed(t, d)
+			r = restored(t, r)
+			r.Observe(file(c.two), by("s", "2"))
+			r = restored(t, r)
+			was := r.Copy()
+			for range 2 {
+				require.NoError(t, r.Undo(d))
+				d = passed(t, d)
+				r = restored(t, r)
+				again, err := r.Redo(d)
+				require.NoError(t, err)
+				d = passed(t, again)
+				r = restored(t, r)
+				requireAsBefore(t, was, r)
+			}
+		})
+	}
+}

@@ -7,9 +7,9 @@ func (r *Review) Typed(now Content) map[string]bool {
 	later := r.Copy()
 	later.Observe(now, nil)
 	typed := make(map[string]bool)
-	for i := range later.atoms {
-		if a := &later.atoms[i]; a.id > r.next && !a.pending() {
-			typed[a.text] = true
+	for i := range later.weave.Atoms {
+		if a := &later.weave.Atoms[i]; a.ID > r.weave.Next && !a.Pending() {
+			typed[a.Text] = true
 		}
 	}
 	return typed
@@ -48,5 +48,5 @@ func (r *Review) Deletes(d Decision) bool {
 			restored[a.ID] = !d.Accept && a.Decided && a.Del != 0
 		}
 	}
-	return slices.ContainsFunc(r.atoms, func(a atom) bool { return a.del != 0 && restored[a.id] })
+	return slices.ContainsFunc(r.weave.Atoms, func(a atom) bool { return a.Del != 0 && restored[a.ID] })
 }

@@ -1,14 +1,17 @@
 package diffs
 
-// Replace accepts hunks in the place of the lines that HunksBeside names as Beside. These lines go from both sides, and Undo brings
-// them back. The errors are those of Decide; hunks without such lines are only accepted.
+import "slices"
+
+// Replace accepts hunks in the place of the lines that HunksBeside names as Beside, which Decide keeps. These lines go from both sides, and
+// Undo brings them back. The errors are those of Decide; hunks without such lines are only accepted.
 func (r *Review) Replace(ids []uint64) (Decision, error) {
 	pieces := r.list()
 	sel, err := r.choose(pieces, ids, nil)
 	if err != nil {
 		return Decision{}, err
 	}
-	r.widen(pieces, sel, func(a *atom) bool { return a.user })
+	sel.over = true
+	r.widen(pieces, sel, func(a *atom) bool { return a.Both })
 	return r.decide(pieces, sel, true)
 }
 
@@ -20,11 +23,11 @@ func (r *Review) widen(pieces []piece, sel selection, goes func(*atom) bool) {
 		if p.what != aRun || !sel.atoms[p.start] {
 			continue
 		}
-		for p.start > max(p.contextFrom, taken) && goes(&r.atoms[p.start-1]) {
+		for p.start > max(p.contextFrom, taken) && goes(&r.weave.Atoms[p.start-1]) {
 			p.start--
 			sel.atoms[p.start] = true
 		}
-		for p.end < p.contextTo && goes(&r.atoms[p.end]) {
+		for p.end < p.contextTo && goes(&r.weave.Atoms[p.end]) {
 			sel.atoms[p.end] = true
 			p.end++
 		}
@@ -32,11 +35,12 @@ func (r *Review) widen(pieces []piece, sel selection, goes func(*atom) bool) {
 	}
 }
 
-// Replaces reports whether the decision has removed lines that were settled, as Replace does. It then changes both sides.
-func (d *Decision) Replaces() bool {
+// ChangesBoth reports whether the decision has changed both sides: Replace has removed settled lines, or an accept has kept a person's line
+// that the edit's side lacked.
+func (d *Decision) ChangesBoth() bool {
 	for _, run := range d.Runs {
 		for i := range run.Atoms {
-			if run.Atoms[i].settled() {
+			if a := &run.Atoms[i]; a.settled() || d.Accept && a.Decided && !a.Gone && a.Del != 0 && a.Ins == 0 {
 				return true
 			}
 		}
@@ -50,8 +54,9 @@ func (a *decidedAtom) settled() bool { return a.Gone && a.Ins == 0 && a.Del == 0
 // IsBeside reports whether a hunk has lines that Replace would remove.
 func (r *Review) IsBeside(id uint64) bool {
 	for _, p := range r.list() {
-		if p.id == id && p.what == aRun {
-			return r.besideFrom(p.start, p.contextFrom) < p.start || r.besideTo(p.end, p.contextTo) > p.end
+		if p.id == id && (p.what == aRun || p.what == theOp) {
+			own := slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return a.Both })
+			return own || r.besideFrom(p.start, p.contextFrom) < p.start || r.besideTo(p.end, p.contextTo) > p.end
 		}
 	}
 	return false
@@ -60,17 +65,17 @@ func (r *Review) IsBeside(id uint64) bool {
 // HunksBeside is Hunks with all lines of Beside among the context, however many.
 func (r *Review) HunksBeside() []Hunk { return r.hunks(true) }
 
-// besideFrom returns where the person's settled lines right before atom i begin, not before from.
+// besideFrom returns where the person's settled lines of the same place right before atom i begin, not before from.
 func (r *Review) besideFrom(i, from int) int {
-	for i > from && r.atoms[i-1].user {
+	for i > from && r.weave.Atoms[i-1].Both {
 		i--
 	}
 	return i
 }
 
-// besideTo returns where the person's settled lines from atom i on end, not after to.
+// besideTo returns where the person's settled lines of the same place from atom i on end, not after to.
 func (r *Review) besideTo(i, to int) int {
-	for i < to && r.atoms[i].user {
+	for i < to && r.weave.Atoms[i].Both {
 		i++
 	}
 	return i

@@ -19,15 +19,15 @@ func (r *Review) writers(lines []atom) []lineWriter {
 	all := make([]lineWriter, len(lines))
 	for i, a := range lines {
 		all[i].by, all[i].moved = r.past.Of(i)
-		if all[i].pending = a.ins != 0; a.ins != 0 && r.sources.commit(all[i].by) == "" {
-			all[i].by, all[i].moved = a.ins, false
+		if all[i].pending = a.Ins != 0; a.Ins != 0 && r.sources.commit(all[i].by) == "" {
+			all[i].by, all[i].moved = a.Ins, false
 		}
 	}
 	if len(r.past.Graves()) == 0 {
 		return all
 	}
 	back := make([]bool, len(lines))
-	for _, run := range r.past.Runs {
+	for _, run := range r.past.Stretches() {
 		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
 			broughtBack(lines[run.From:to], r.past.Near(run.From, run.To), func(i int, by int32) {
 				if w := &all[run.From+i]; !w.pending {
@@ -51,15 +51,12 @@ func broughtBack(run []atom, dead []history.Dead, found func(i int, by int32)) {
 	if len(dead) == 0 {
 		return
 	}
-	was, is, first := make([]string, len(dead)), texts(run), map[string]history.Dead{}
+	was, is, first := make([]string, len(dead)), trimmed(texts(run)), map[string]history.Dead{}
 	for i, d := range dead {
 		was[i] = trimEnd(d.Text)
 		if old, seen := first[was[i]]; !seen || d.Del < old.Del {
 			first[was[i]] = d
 		}
-	}
-	for i, text := range is {
-		is[i] = trimEnd(text)
 	}
 	var pairs [][2]int
 	commonLines(was, is, func(i, j int) { pairs = append(pairs, [2]int{i, j}) })

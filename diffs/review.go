@@ -4,12 +4,13 @@ import (
 	"weak"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // A Review is what is undecided in one file. Its baseline is what the person has agreed to or written; its present text is
 // what the path holds.
 type Review struct {
-	weave // of a text; without atoms while whole is set
+	weave weave.Weave // of a text; without atoms while whole is set
 
 	limits  Limits
 	was, is bool   // whether the baseline and the present file exist
@@ -21,6 +22,7 @@ type Review struct {
 	past    *history.File // what edits did to the present content, accepted or not
 	formers []Former      // the latest last
 	rev     uint64
+	copied  bool                     // the present file is in a copy: people change the baseline's
 	held    [2]weak.Pointer[Content] // baseline and present content as last built; the garbage collector may take them
 }
 
@@ -58,7 +60,7 @@ func (l Limits) New(base Content) *Review {
 func (l Limits) NewUnknown(now Content, src Source) *Review {
 	r := l.New(now)
 	n := r.sources.edit(src)
-	r.unknown = fileOp{ID: r.id(), Edits: []int32{n}}
+	r.unknown = fileOp{ID: r.weave.ID(), Edits: []int32{n}}
 	r.past = &history.File{Ops: []history.Op{{By: n, Lost: true}}}
 	r.rev++
 	return r
@@ -68,14 +70,14 @@ func (l Limits) NewUnknown(now Content, src Source) *Review {
 func (r *Review) settle(exists bool, b body, user bool) {
 	r.was, r.is = exists, exists
 	r.op, r.unknown, r.whole = fileOp{}, fileOp{}, nil
-	r.atoms, r.eol = nil, ""
+	r.weave.Atoms, r.weave.EOL = nil, ""
 	if kind := r.limits.kind(b); kind != Modified {
-		n := r.id()
+		n := r.weave.ID()
 		r.whole = &whole{base: b, now: b, baseID: n, nowID: n, kind: kind}
 		return
 	}
-	r.noteLineEnd(b.text)
-	r.reset(b.text, user)
+	r.weave.NoteLineEnd(b.text)
+	r.weave.Reset(b.text, user)
 }
 
 // Kind returns what happened to the file. It is also Modified if nothing is pending in a text.
@@ -98,7 +100,7 @@ func (r *Review) Kind() Kind {
 
 // Pending reports whether there is anything to review.
 func (r *Review) Pending() bool {
-	return r.op.ID != 0 || r.unknown.ID != 0 || r.renamed.ID != 0 || r.chmod.ID != 0 || r.weave.pending()
+	return r.op.ID != 0 || r.unknown.ID != 0 || r.renamed.ID != 0 || r.chmod.ID != 0 || r.weave.Pending()
 }
 
 // BaselineKnown reports whether the content before the agent's first change was seen, or the person has agreed to do without
@@ -149,7 +151,7 @@ func (r *Review) read(s side) Content {
 func (r *Review) body(s side) body {
 	switch {
 	case r.whole == nil:
-		return body{text: r.weave.text(s)}
+		return body{text: r.weave.Text(s)}
 	case s == current:
 		return r.whole.now
 	}

@@ -38,6 +38,7 @@ type rewound struct {
 	Base    []byte `json:"base"`
 	Now     []byte `json:"now"`
 	Then    []byte `json:"then"` // the present content after
+	Forgets bool   `json:"forgets,omitempty"`
 }
 
 // Size counts what a decision has decided.
@@ -51,8 +52,12 @@ func (d *Decision) Size() int {
 // Rewinds reports whether the decision is one of Rewind's.
 func (d *Decision) Rewinds() bool { return d.Rewound != nil }
 
+// Forgets reports whether the decision is a rewind that changes nothing but what later rewinds may bring back.
+func (d *Decision) Forgets() bool { return d.Rewound != nil && d.Rewound.Forgets }
+
 // rewind is Rewind without its trial: after an error r may have changed, and the decision counts the changed places also if the content stays.
-func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
+// forgets is as in history.Back.
+func (r *Review) rewind(u Undone) (d Decision, left Left, forgets bool, err error) {
 	of := map[int32]bool{}
 	for i, n := range r.sources.numbers {
 		of[n] = u.Has(r.sources.by[i]) && !r.sources.by[i].Imported
@@ -65,14 +70,14 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 		back.Changed = alone
 	}
 	if back == nil {
-		return d, left, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
+		return d, left, false, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
 	}
 	left = Left{Changed: back.Changed, Lost: back.Lost}
 	under := r.beneathOthers(of, back)
 	if pending = pending || len(under.instead) > 0; back.Changes == 0 && pending {
 		back.Changes = 1 // what somebody has changed since is not pending any more
-	} else if back.Changes == 0 {
-		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
+	} else if back.Changes == 0 && !back.Forgets {
+		return d, left, false, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 	}
 	if (back.Body.Kind == history.Absent) == r.is {
 		back.Changes = 1 // the file goes, or is there again, with all its lines
@@ -92,8 +97,8 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 	r.rev++
 	r.forget()
 	saved.Then = history.Pack(r.Current().Data)
-	d.After, d.Last = r.shape().sum(), r.next
-	return d, left, nil
+	d.After, d.Last = r.shape().sum(), r.weave.Next
+	return d, left, back.Forgets, nil
 }
 
 // pendingOf reports whether anything of some edits is pending, and whether anything is of these alone.
@@ -105,7 +110,7 @@ func (r *Review) pendingOf(of map[int32]bool) (any, alone bool) {
 			alone = alone || !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
 		}
 	}
-	lines := slices.ContainsFunc(r.atoms, func(a atom) bool { return of[a.ins] || of[a.del] })
+	lines := slices.ContainsFunc(r.weave.Atoms, func(a atom) bool { return of[a.Ins] || of[a.Del] })
 	return any || lines, alone || lines
 }
 
@@ -130,7 +135,7 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int)
 	var b []byte
 	put := func(line string) {
 		if len(b) > 0 && b[len(b)-1] != '\n' {
-			b = append(b, r.lineEnd()...)
+			b = append(b, r.weave.LineEnd()...)
 		}
 		b = append(b, line...)
 	}
@@ -139,7 +144,7 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int)
 			put(p.Text)
 		}
 		for i := p.From; i < p.To; i++ {
-			put(lines[i].text)
+			put(lines[i].Text)
 		}
 	}
 	return string(b)
@@ -165,12 +170,12 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 		r.observe(target.Exists, target.body(), 0)
 		return
 	}
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.del == 0 && a.ins == 0 {
-			a.del = replaced[a.id]
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Del == 0 && a.Ins == 0 {
+			a.Del = replaced[a.ID]
 		}
 	}
-	r.repair()
+	r.weave.Repair()
 	if r.was || r.is {
 		edits = slices.Insert(edits, 0, 0)
 	} else { // the edits have made the file
@@ -178,7 +183,7 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 	}
 	for k, n := range edits {
 		text := r.joined(back, lines, func(piece int) bool { return slices.Contains(edits[:k+1], by[piece]) })
-		last := r.next
+		last := r.weave.Next
 		if r.observe(true, body{text: text}, n); n == 0 && r.whole == nil {
 			r.order(back, last)
 		}
@@ -204,10 +209,10 @@ func (r *Review) pendingAgain(back *history.Back, lines []atom, removed map[uint
 // replacedBy returns the ids of the present lines beside a piece that the piece had replaced.
 func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int32) (ids []uint64) {
 	for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
-		_, known := again[lines[i].id]
+		_, known := again[lines[i].ID]
 		by, _ := r.past.Of(i)
-		if by == p.Del && lines[i].ins == 0 && !known && r.past.RemovedNear(p.From, p.Ins, lines[i].text) {
-			ids = append(ids, lines[i].id)
+		if by == p.Del && lines[i].Ins == 0 && !known && r.past.RemovedNear(p.From, p.Ins, lines[i].Text) {
+			ids = append(ids, lines[i].ID)
 		}
 	}
 	return ids
@@ -242,35 +247,38 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 		return
 	}
 	r.align(of, back, under)
-	kept := make([]atom, 0, len(r.atoms))
-	for _, a := range r.atoms {
-		if a.ins != 0 && of[a.ins] {
+	kept := make([]atom, 0, len(r.weave.Atoms))
+	for _, a := range r.weave.Atoms {
+		if a.Ins != 0 && of[a.Ins] {
 			continue
 		}
-		if others, over := under.instead[a.id]; over {
+		if others, over := under.instead[a.ID]; over {
 			for _, d := range others {
-				kept = append(kept, atom{text: d.Text, id: r.id(), del: d.Del})
+				kept = append(kept, atom{Text: d.Text, ID: r.weave.ID(), Del: d.Del})
 			}
 			continue
 		}
-		if of[a.del] {
-			if a.del = r.removedBefore(a.text, back); a.del == 0 {
-				a.del = under.by[a.id]
+		if of[a.Del] {
+			if a.Del = r.removedBefore(a.Text, back); a.Del == 0 {
+				a.Del = under.by[a.ID]
+			}
+			if n := len(r.op.Edits); a.Del == 0 && !r.is && !target.Exists && !all(r.op) && n > 0 {
+				a.Del = r.op.Edits[n-1] // it goes with the file
 			}
 		}
 		kept = append(kept, a)
 	}
-	r.atoms = kept
+	r.weave.Atoms = kept
 	switch {
 	case !all(r.op):
 	case !r.was && !target.Exists:
 		r.is, r.op = false, fileOp{}
-	case !r.is && !target.Exists && len(r.atoms) == 0: // an empty file
+	case !r.is && !target.Exists && len(r.weave.Atoms) == 0: // an empty file
 		r.was, r.op = false, fileOp{}
 	case r.was && !r.is && target.Exists:
 		r.is, r.op = true, fileOp{}
 	}
-	r.repair()
+	r.weave.Repair()
 	r.settleExistence()
 }
 
@@ -282,7 +290,7 @@ func (r *Review) undoRewind(d Decision) error {
 		return err
 	}
 	now := r.Current()
-	old.rev, old.next = max(old.rev, r.rev), max(old.next, r.next)
+	old.rev, old.weave.Next = max(old.rev, r.rev), max(old.weave.Next, r.weave.Next)
 	if r.shape().sum() != d.After || !bytes.Equal(now.Data, then) {
 		if err := old.catchUp(r, string(then)); err != nil {
 			return err
@@ -301,9 +309,9 @@ func (r *Review) redoRewind(d Decision) (Decision, error) {
 		return again, ErrOvertaken
 	}
 	if first, _, err := d.Rewound.load(); err == nil {
-		last := first.next
+		last := first.weave.Next
 		if _, _, err := first.Rewind(d.Rewound.Undone); err == nil {
-			redone.adoptLines(r.next, first, last)
+			redone.adoptLines(r.weave.Next, first, last)
 			redone.adopt(first)
 			again.Rewound.State, again.After = withLast(again.Rewound.State, last), redone.shape().sum()
 		}
@@ -339,16 +347,16 @@ func (r *Review) catchUp(since *Review, then string) error {
 		return ErrOvertaken
 	}
 	known := map[uint64][2]int32{}
-	for i := range r.atoms {
-		known[r.atoms[i].id] = [2]int32{r.atoms[i].ins, r.atoms[i].del}
+	for i := range r.weave.Atoms {
+		known[r.weave.Atoms[i].ID] = [2]int32{r.weave.Atoms[i].Ins, r.weave.Atoms[i].Del}
 	}
-	for i := range since.atoms {
-		if a := &since.atoms[i]; a.pending() && known[a.id] != [2]int32{a.ins, a.del} {
+	for i := range since.weave.Atoms {
+		if a := &since.weave.Atoms[i]; a.Pending() && known[a.ID] != [2]int32{a.Ins, a.Del} {
 			return ErrOvertaken // an agent has written the file since
 		}
 	}
 	now := since.Current()
-	merged, ok := mergedEdits(then, string(now.Data), r.weave.text(current))
+	merged, ok := mergedEdits(then, string(now.Data), r.weave.Text(current))
 	if !ok {
 		return ErrOvertaken
 	}

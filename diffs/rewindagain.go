@@ -16,8 +16,10 @@ import (
 // what stays in either case.
 func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	trial := r.Copy()
-	if d, left, err = trial.rewind(u); err == nil && trial.isPath == r.isPath && trial.Current().same(r.Current()) {
-		if d.Rewound.Changes = 0; trial.shape().sum() == r.shape().sum() {
+	var forgets bool
+	if d, left, forgets, err = trial.rewind(u); err == nil && trial.isPath == r.isPath && trial.Current().same(r.Current()) {
+		d.Rewound.Changes = 0
+		if d.Rewound.Forgets = trial.shape().sum() == r.shape().sum(); d.Rewound.Forgets && !forgets {
 			d, err = Decision{}, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 		}
 	}
@@ -40,7 +42,7 @@ func (r *Review) undecided() *history.Pending {
 		Was: r.baselineSum(), WasMode: r.wasMode, WasPath: r.wasPath,
 	}
 	if r.op.ID == 0 {
-		p.Body = r.edits(piece{end: len(r.atoms)}, nil)
+		p.Body = r.edits(piece{end: len(r.weave.Atoms)}, nil)
 		p.Body = slices.DeleteFunc(p.Body, func(n int32) bool { return n == 0 })
 	}
 	return p
@@ -155,9 +157,9 @@ func (r *Review) rebuild(target Content, lines *history.File, a again) {
 // removed returns the edits that have removed lines, which are pending, by id.
 func (r *Review) removed() map[uint64]int32 {
 	removed := map[uint64]int32{}
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.del != 0 {
-			removed[a.id] = a.del
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Del != 0 {
+			removed[a.ID] = a.Del
 		}
 	}
 	return removed
@@ -181,10 +183,10 @@ func (r *Review) removedAgain(back *history.Back, lines []atom) (removed map[uin
 	}
 	back.Again = slices.DeleteFunc(back.Again, func(d history.Dead) bool {
 		for i := range lines {
-			if goes[i] && lines[i].ins == 0 && trimEnd(lines[i].text) == trimEnd(d.Text) {
-				removed[lines[i].id] = 0
+			if goes[i] && lines[i].Ins == 0 && trimEnd(lines[i].Text) == trimEnd(d.Text) {
+				removed[lines[i].ID] = 0
 				if slices.Contains(r.sources.numbers, d.Del) {
-					removed[lines[i].id] = d.Del
+					removed[lines[i].ID] = d.Del
 				}
 				delete(goes, i)
 				return true
@@ -215,7 +217,7 @@ func (r *Review) reopenParts(a again, of map[int32]bool, path string) {
 	r.op.Edits = slices.DeleteFunc(slices.Clone(r.op.Edits), func(n int32) bool { return of[n] })
 	if r.op.ID != 0 && len(r.op.Edits) == 0 {
 		if r.op.Edits = a.body; len(a.body) == 0 {
-			r.op.Edits = r.edits(piece{end: len(r.atoms)}, nil)
+			r.op.Edits = r.edits(piece{end: len(r.weave.Atoms)}, nil)
 		}
 	}
 	if len(a.body) > 0 && a.was && r.was && !r.is {
@@ -223,9 +225,9 @@ func (r *Review) reopenParts(a again, of map[int32]bool, path string) {
 	}
 	both := r.file(baseline) && r.file(current)
 	if len(a.mode) > 0 && both && a.wasMode != 0 && a.wasMode != r.isMode {
-		r.wasMode, r.chmod = a.wasMode, fileOp{ID: r.id(), Edits: a.mode}
+		r.wasMode, r.chmod = a.wasMode, fileOp{ID: r.weave.ID(), Edits: a.mode}
 	}
 	if len(a.path) > 0 && r.was && r.is && a.wasPath != r.isPath {
-		r.wasPath, r.renamed = a.wasPath, fileOp{ID: r.id(), Edits: a.path}
+		r.wasPath, r.renamed = a.wasPath, fileOp{ID: r.weave.ID(), Edits: a.path}
 	}
 }

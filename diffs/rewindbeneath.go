@@ -29,7 +29,7 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 	find := func(g history.Gone) uint64 {
 		k := removed{g.Text, g.Del, g.At}
 		if known[k] == 0 {
-			known[k] = nearest(g.Text, g.At, func(a *atom) bool { return a.del == g.Del })
+			known[k] = nearest(g.Text, g.At, func(a *atom) bool { return a.Del == g.Del })
 		}
 		return known[k]
 	}
@@ -42,7 +42,7 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 		if !slices.Contains(r.sources.numbers, u.Del) {
 			continue
 		}
-		if id := nearest(u.Text, u.At, func(a *atom) bool { return of[a.del] }); id != 0 {
+		if id := nearest(u.Text, u.At, func(a *atom) bool { return of[a.Del] }); id != 0 {
 			b.by[id] = u.Del
 			continue
 		}
@@ -64,19 +64,19 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id uint64) {
 	type place struct{ atom, line int }
 	line, removed := 0, map[string][]place{}
-	for i, a := range r.atoms {
-		if a.del == 0 {
+	for i, a := range r.weave.Atoms {
+		if a.Del == 0 {
 			line++
 		} else {
-			removed[trimEnd(a.text)] = append(removed[trimEnd(a.text)], place{i, line})
+			removed[trimEnd(a.Text)] = append(removed[trimEnd(a.Text)], place{i, line})
 		}
 	}
 	taken := map[uint64]bool{}
 	return func(text string, at int, can func(*atom) bool) (id uint64) {
-		far := len(r.atoms) + 1
+		far := len(r.weave.Atoms) + 1
 		for _, p := range removed[trimEnd(text)] {
-			if a, away := &r.atoms[p.atom], max(p.line-at, at-p.line); away < far && !taken[a.id] && can(a) {
-				id, far = a.id, away
+			if a, away := &r.weave.Atoms[p.atom], max(p.line-at, at-p.line); away < far && !taken[a.ID] && can(a) {
+				id, far = a.ID, away
 			}
 		}
 		taken[id] = id != 0
@@ -89,23 +89,23 @@ func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 	nearest, place := r.nearest(), map[uint64]int{}
 	for _, g := range r.past.Graves() {
 		for _, d := range g.Lines {
-			place[nearest(d.Text, g.At, func(a *atom) bool { return a.del == d.Del })] = g.At
+			place[nearest(d.Text, g.At, func(a *atom) bool { return a.Del == d.Del })] = g.At
 		}
 	}
 	delete(place, 0)
 	line := 0
-	for i := range r.atoms {
-		to, moves := place[r.atoms[i].id]
-		if !moves && r.atoms[i].del == 0 {
+	for i := range r.weave.Atoms {
+		to, moves := place[r.weave.Atoms[i].ID]
+		if !moves && r.weave.Atoms[i].Del == 0 {
 			line++
 		}
 		for at, j := line, i; moves && at > to; at-- {
 			j, moves = r.pass(j, -1)
 		}
 	}
-	for i := range slices.Backward(r.atoms) {
-		to, moves := place[r.atoms[i].id]
-		if !moves && r.atoms[i].del == 0 {
+	for i := range slices.Backward(r.weave.Atoms) {
+		to, moves := place[r.weave.Atoms[i].ID]
+		if !moves && r.weave.Atoms[i].Del == 0 {
 			line--
 		}
 		for at, j := line, i; moves && at < to; at++ {
@@ -118,16 +118,16 @@ func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 // line is then, and whether it has moved.
 func (r *Review) pass(i, step int) (to int, moved bool) {
 	k := i + step
-	for ; 0 <= k && k < len(r.atoms) && r.atoms[k].del != 0; k += step {
+	for ; 0 <= k && k < len(r.weave.Atoms) && r.weave.Atoms[k].Del != 0; k += step {
 	}
-	if k < 0 || k == len(r.atoms) || r.atoms[k].ins == 0 {
+	if k < 0 || k == len(r.weave.Atoms) || r.weave.Atoms[k].Ins == 0 {
 		return i, false
 	}
-	written := r.atoms[k]
+	written := r.weave.Atoms[k]
 	for ; k != i; k -= step {
-		r.atoms[k] = r.atoms[k-step]
+		r.weave.Atoms[k] = r.weave.Atoms[k-step]
 	}
-	r.atoms[i] = written
+	r.weave.Atoms[i] = written
 	return i + step, true
 }
 
@@ -136,25 +136,25 @@ func (r *Review) order(back *history.Back, last uint64) {
 	place := map[uint64][]history.Dead{} // what goes before each
 	i := 0
 	for _, p := range back.Lines {
-		fresh := func(a atom) bool { return a.id > last && !a.pending() && a.text == p.Text }
-		if k := slices.IndexFunc(r.atoms[i:], fresh); p.From == p.To && k >= 0 {
+		fresh := func(a atom) bool { return a.ID > last && !a.Pending() && a.Text == p.Text }
+		if k := slices.IndexFunc(r.weave.Atoms[i:], fresh); p.From == p.To && k >= 0 {
 			i += k + 1
-			place[r.atoms[i-1].id] = p.Behind
+			place[r.weave.Atoms[i-1].ID] = p.Behind
 		}
 	}
 	before := func(dead []history.Dead, a atom) bool {
-		return slices.ContainsFunc(dead, func(d history.Dead) bool { return d.Del == a.del && trimEnd(d.Text) == trimEnd(a.text) })
+		return slices.ContainsFunc(dead, func(d history.Dead) bool { return d.Del == a.Del && trimEnd(d.Text) == trimEnd(a.Text) })
 	}
-	for i := range r.atoms {
-		dead, moves := place[r.atoms[i].id]
-		for ; moves && i > 0 && r.atoms[i-1].del != 0 && !before(dead, r.atoms[i-1]); i-- {
-			r.atoms[i-1], r.atoms[i] = r.atoms[i], r.atoms[i-1]
+	for i := range r.weave.Atoms {
+		dead, moves := place[r.weave.Atoms[i].ID]
+		for ; moves && i > 0 && r.weave.Atoms[i-1].Del != 0 && !before(dead, r.weave.Atoms[i-1]); i-- {
+			r.weave.Atoms[i-1], r.weave.Atoms[i] = r.weave.Atoms[i], r.weave.Atoms[i-1]
 		}
 	}
-	for i := range slices.Backward(r.atoms) {
-		dead, moves := place[r.atoms[i].id]
-		for ; moves && i+1 < len(r.atoms) && before(dead, r.atoms[i+1]); i++ {
-			r.atoms[i], r.atoms[i+1] = r.atoms[i+1], r.atoms[i]
+	for i := range slices.Backward(r.weave.Atoms) {
+		dead, moves := place[r.weave.Atoms[i].ID]
+		for ; moves && i+1 < len(r.weave.Atoms) && before(dead, r.weave.Atoms[i+1]); i++ {
+			r.weave.Atoms[i], r.weave.Atoms[i+1] = r.weave.Atoms[i+1], r.weave.Atoms[i]
 		}
 	}
 }

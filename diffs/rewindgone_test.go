@@ -57,3 +57,33 @@ func TestRewindWithoutAHistory(t *testing.T) {
 		})
 	}
 }
+
+// TestRewindOfARemovalInAFileThatAnotherSessionDeleted takes the removal of a line back after another session has deleted the file: the line has
+// gone with the file then, and comes back with it. What is stored is read again.
+func TestRewindOfARemovalInAFileThatAnotherSessionDeleted(t *testing.T) {
+	for _, accept := range []bool{false, true} {
+		for _, other := range []Content{{}, {Exists: true, Data: []byte("\x00"), Mode: 0o644}, {Exists: true, Target: "x"}} {
+			r := New(file("a\nb\nc\n"))
+			r.Observe(file("a\nc\n"), by("s", "1"))
+			if accept {
+				_, err := r.Decide(hunkIDs(r), true, nil)
+				require.NoError(t, err)
+			}
+			r = restored(t, r)
+			r.Observe(other, by("o", "1"))
+			r = restored(t, r)
+			was := r.Copy()
+			d, _, err := r.Rewind(Undone{"s", []string{"1"}})
+			require.NoError(t, err)
+			r = restored(t, r)
+			require.Equal(t, other, r.Current())
+			again := r.Copy()
+			_, _, err = again.Rewind(Undone{"o", []string{"1"}})
+			require.NoError(t, err)
+			require.Equal(t, "a\nb\nc\n", string(again.Current().Data))
+			restored(t, again)
+			require.NoError(t, r.Undo(passed(t, d)))
+			requireAsBefore(t, was, r)
+		}
+	}
+}

@@ -79,3 +79,70 @@ func TestRewindKeepsTheOrder(t *testing.T) {
 	require.Equal(t, "l5\nl7\nb1\nl8\n", string(r.Current().Data))
 	require.Equal(t, "b0\nb1\nb2\n", string(r.Baseline().Data), "what is pending stays pending")
 }
+
+// TestARewindForgetsRemovedLines takes back a turn whose line another session has removed: nothing changes, but when that session is taken
+// back too, the line stays away. The undo of the first rewind brings it back to what the second one knows.
+func TestARewindForgetsRemovedLines(t *testing.T) {
+	r := New(file("a\nb\n"))
+	r.Observe(file("a\nx\nb\n"), by("s", "1"))
+	r.Observe(file("a\nb\n"), by("o", "1"))
+	r = restored(t, r)
+	was := r.Copy()
+	d, left, err := r.Rewind(Undone{"s", []string{"1"}})
+	require.NoError(t, err)
+	require.Zero(t, d.Size())
+	require.Equal(t, Left{Changed: true}, left)
+	r = restored(t, r)
+	require.Equal(t, was.Current(), r.Current())
+
+	again := r.Copy()
+	_, _, err = again.Rewind(Undone{"o", []string{"1"}})
+	require.Equal(t, "a\nb\n", string(again.Current().Data))
+	require.ErrorIs(t, err, ErrNotFound)
+
+	require.NoError(t, r.Undo(passed(t, d)))
+	r = restored(t, r)
+	_, _, err = r.Rewind(Undone{"o", []string{"1"}})
+	require.NoError(t, err)
+	require.Equal(t, "a\nx\nb\n", string(r.Current().Data))
+}
+
+// TestARewindForgetsReplacedFiles is TestARewindForgetsRemovedLines for what a file is as a whole.
+func TestARewindForgetsReplacedFiles(t *testing.T) {
+	bin := func(b string, mode uint32) Content {
+		return Content{Exists: true, Data: []byte("\x00" + b), Mode: mode}
+	}
+	r := New(bin("a", 0o644))
+	r.Rename("f", "f", nil)
+	for i, name := range []string{"s", "o"} {
+		r.Observe(bin(name, []uint32{0o755, 0o700}[i]), by(name, "1"))
+		r.Rename(r.Path(), name, by(name, "1"))
+		_, err := r.Decide(hunkIDs(r), true, nil)
+		require.NoError(t, err)
+		r = restored(t, r)
+	}
+	_, left, err := r.Rewind(Undone{"s", []string{"1"}})
+	require.NoError(t, err)
+	require.Equal(t, Left{Changed: true}, left)
+	require.Equal(t, bin("o", 0o700), r.Current())
+	r = restored(t, r)
+	_, _, err = r.Rewind(Undone{"o", []string{"1"}})
+	require.NoError(t, err)
+	require.Equal(t, bin("a", 0o644), r.Current())
+	require.Equal(t, "f", r.Path())
+}
+
+// TestARejectBesideARemovedLine rejects a hunk beside a pending line that another turn has removed: taking that turn back brings the line back.
+func TestARejectBesideARemovedLine(t *testing.T) {
+	r := New(file("a\nmine\nb\n"))
+	r.Observe(file("a\nb\n"), by("s", "1"))
+	r.Observe(file("a\nx\nb\n"), by("s", "2"))
+	r.Observe(file("a\nb\n"), by("s", "3"))
+	_, err := r.Decide(hunkIDs(r), false, nil)
+	require.NoError(t, err)
+	r = restored(t, r)
+	require.Equal(t, "a\nmine\nb\n", string(r.Current().Data))
+	_, _, err = r.Rewind(Undone{"s", []string{"3"}})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"a\n", "mine\n", "x\n", "b\n"}, splitLines(string(r.Current().Data)))
+}

@@ -11,19 +11,41 @@ import (
 )
 
 // TestRewindAmongSessions plays random stories of two sessions that replace each other's lines of one text, and goes back in either of them,
-// with decisions before and after that. A reject of all that is pending must bring back what the person had, and undoing and redoing all
-// decisions must lead through the same states, also if the person types elsewhere in between.
+// with decisions before and after that. A reject of all that is pending must bring back what the person had, each line is of who wrote it,
+// and undoing and redoing all decisions must lead through the same states, also if the person types elsewhere in between.
 func TestRewindAmongSessions(t *testing.T) {
-	stories := 6000
-	if testing.Short() {
-		stories = 600
+	for seed := range storiesOf(t, 6000) {
+		if !t.Run(fmt.Sprint(seed), newSessionsStory(seed).play) {
+			return
+		}
 	}
-	for seed := range stories {
-		s := sessionsStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, turns: map[string][]string{}, wrote: map[string]string{}}
+}
+
+// TestARewoundTurnStaysAway plays such stories in which a turn that was taken back is over: nothing brings its lines back.
+func TestARewoundTurnStaysAway(t *testing.T) {
+	for seed := range storiesOf(t, 3000) {
+		s := newSessionsStory(seed)
+		s.cuts = map[string]bool{}
 		if !t.Run(fmt.Sprint(seed), s.play) {
 			return
 		}
 	}
+}
+
+// TestAmongSessionsAgain plays a story in which another session has replaced a line of an edit, and more of that edit is farther down.
+func TestAmongSessionsAgain(t *testing.T) {
+	newSessionsStory(32156).play(t)
+}
+
+func storiesOf(t *testing.T, n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+func newSessionsStory(seed int) *sessionsStory {
+	return &sessionsStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, turns: map[string][]string{}, wrote: map[string]string{}}
 }
 
 // A sessionsStory is one of several sessions.
@@ -35,8 +57,9 @@ type sessionsStory struct {
 	settled *Review // as it was when nothing was pending; nil: since then hunks were accepted one by one
 	done    []step
 	calls   int
-	accepts bool // hunks are accepted
-	persons bool // a person types
+	accepts bool            // hunks are accepted
+	persons bool            // a person types
+	cuts    map[string]bool // turns that a rewind has cut off; nil: turns go on after it
 }
 
 // A step is a decision that can be undone.
@@ -68,7 +91,7 @@ func (s *sessionsStory) edited(text string) string {
 func (s *sessionsStory) agent() {
 	of := string("so"[s.rng.Intn(2)])
 	if s.rng.Intn(2) == 0 || len(s.turns[of]) == 0 {
-		s.turns[of] = append(s.turns[of], fmt.Sprint(of, len(s.turns[of])+1))
+		s.turns[of] = append(s.turns[of], fmt.Sprint(of, len(s.turns[of])+len(s.cuts)+1))
 	}
 	src := by(of, s.turns[of][len(s.turns[of])-1])
 	src.ItemID = fmt.Sprint(s.calls, s.rng.Intn(2)) // no call goes on after a decision
@@ -122,6 +145,7 @@ func (s *sessionsStory) did(d Decision, before *Review) {
 	s.calls++
 	s.r = restored(s.t, s.r)
 	s.done = append(s.done, step{passed(s.t, d), before, s.r.Copy()})
+	s.requireWriters()
 }
 
 // rewinds takes turns of a session back.
@@ -130,7 +154,7 @@ func (s *sessionsStory) rewinds() {
 	if len(s.turns[of]) == 0 {
 		return
 	}
-	u := Undone{of, s.turns[of][s.rng.Intn(len(s.turns[of])):]}
+	u := Undone{of, slices.Clone(s.turns[of][s.rng.Intn(len(s.turns[of])):])}
 	before := s.r.Copy()
 	d, _, err := s.r.Rewind(u)
 	s.note("rewind %v: %v: %q of %q", u.Turns, err, s.r.Current().Data, s.r.Baseline().Data)
@@ -148,7 +172,9 @@ func (s *sessionsStory) rewinds() {
 	}
 	for _, l := range slices.Concat(now, base) {
 		require.NotContains(s.t, u.Turns, s.wrote[l], "who wrote %q", l)
+		require.False(s.t, s.cuts[s.wrote[l]], "who wrote %q", l)
 	}
+	s.requireWriters()
 	if s.settled != nil {
 		s.settled = s.settled.Copy()
 		_, _, none := s.settled.Rewind(u)
@@ -165,9 +191,36 @@ func (s *sessionsStory) rewinds() {
 	}
 	if err != nil {
 		require.ErrorIs(s.t, err, ErrNotFound)
+		s.cut(u)
 		return
 	}
 	s.did(d, before)
+	s.cut(u)
+}
+
+// cut takes the turns of a rewind off their session.
+func (s *sessionsStory) cut(u Undone) {
+	if s.cuts == nil {
+		return
+	}
+	s.turns[u.Session] = slices.DeleteFunc(s.turns[u.Session], func(turn string) bool { return slices.Contains(u.Turns, turn) })
+	for _, turn := range u.Turns {
+		s.cuts[turn] = true
+	}
+}
+
+// requireWriters checks that each line is of who wrote it.
+func (s *sessionsStory) requireWriters() {
+	lines := splitLines(string(s.r.Current().Data))
+	for _, o := range s.r.Origins() {
+		for _, l := range lines[o.From:o.To] {
+			by := ""
+			if o.Source != nil {
+				by = o.Source.TurnID
+			}
+			require.Equal(s.t, s.wrote[l], by, "who wrote %q", l)
+		}
+	}
 }
 
 // persons returns the person's lines that a reject of all brings back.
@@ -182,6 +235,7 @@ func (s *sessionsStory) steps() {
 		require.NoError(s.t, s.r.Undo(st.d))
 		s.r = restored(s.t, s.r)
 		requireAsBefore(s.t, st.before, s.r)
+		s.requireWriters()
 	}
 	for i := range s.done {
 		s.note("redo %d", i)
@@ -189,6 +243,7 @@ func (s *sessionsStory) steps() {
 		require.NoError(s.t, err)
 		s.r = restored(s.t, s.r)
 		requireAsBefore(s.t, s.done[i].after, s.r)
+		s.requireWriters()
 		s.done[i].d = passed(s.t, d)
 	}
 }
@@ -218,12 +273,14 @@ func (s *sessionsStory) typesBetween() {
 			require.Equal(s.t, 1, strings.Count(is, typed))
 			require.Equal(s.t, was, strings.Replace(is, typed, "", 1))
 		}
+		s.requireWriters()
 		again = append(again, step{passed(s.t, d), before, nil})
 	}
 	for _, st := range slices.Backward(again) {
 		require.NoError(s.t, s.r.Undo(st.d))
 		s.r = restored(s.t, s.r)
 		requireAsBefore(s.t, st.before, s.r)
+		s.requireWriters()
 	}
 }
 

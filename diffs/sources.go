@@ -91,8 +91,8 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 	}
 	for _, f := range append([]Former{{Review: r}}, r.formers...) {
 		ops(f.Review.op, f.Review.unknown, f.Review.chmod, f.Review.renamed)
-		for i := range f.Review.atoms {
-			asked[f.Review.atoms[i].ins], asked[f.Review.atoms[i].del] = true, true
+		for i := range f.Review.weave.Atoms {
+			asked[f.Review.weave.Atoms[i].Ins], asked[f.Review.weave.Atoms[i].Del] = true, true
 		}
 	}
 	for n := range r.past.Edits() {
@@ -107,7 +107,7 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 		ops(d.Before.Op, d.Before.Unknown, d.Before.Mode, d.Before.Move)
 		for _, run := range d.Runs {
 			for i := range run.Atoms {
-				asked[run.Atoms[i].Ins], asked[run.Atoms[i].Del] = true, true
+				asked[run.Atoms[i].Ins], asked[run.Atoms[i].Del], asked[run.Atoms[i].BackIns] = true, true, true
 			}
 		}
 	}
@@ -130,9 +130,9 @@ func (r *Review) Wrote(by func(Source) bool) (wrote []bool) {
 	for i, n := range r.sources.numbers {
 		ours[n] = by(r.sources.by[i])
 	}
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.on(current) {
-			wrote = append(wrote, ours[a.ins])
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.On(current) {
+			wrote = append(wrote, ours[a.Ins])
 		}
 	}
 	return wrote

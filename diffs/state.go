@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // A shape is a review without its texts and its history. A line never changes except for its end, so equal shapes of one
@@ -55,27 +54,6 @@ type wholeIDs struct {
 	NowTarget  []byte `json:"nowTarget,omitempty"`
 }
 
-// A runShape stands for Count atoms with consecutive ids: ins, del, user (0 or 1), first id, count.
-type runShape [5]uint64
-
-func shapeOf(atoms []atom) (runs []runShape, bare []int) {
-	for i := range atoms {
-		a := &atoms[i]
-		if lacksEOL(a.text) {
-			bare = append(bare, i)
-		}
-		user := bit(a.user)
-		if n := len(runs); n > 0 {
-			if p := &runs[n-1]; p[0] == uint64(a.ins) && p[1] == uint64(a.del) && p[2] == user && p[3]+p[4] == a.id {
-				p[4]++
-				continue
-			}
-		}
-		runs = append(runs, runShape{uint64(a.ins), uint64(a.del), user, a.id, 1})
-	}
-	return runs, bare
-}
-
 func (r *Review) mark() mark {
 	m := mark{Was: r.was, Is: r.is, Op: r.op, Unknown: r.unknown, markedAttrs: markedAttrs{
 		WasMode: r.wasMode, IsMode: r.isMode, Mode: r.chmod, WasPath: r.wasPath, IsPath: r.isPath, Move: r.renamed,
@@ -94,7 +72,7 @@ func (r *Review) mark() mark {
 
 func (r *Review) shape() shape {
 	s := shape{mark: r.mark()}
-	s.Runs, s.Bare = shapeOf(r.atoms)
+	s.Runs, s.Bare = shapeOf(r.weave.Atoms)
 	return s
 }
 
@@ -134,13 +112,6 @@ func (s shape) sum() string {
 	return fmt.Sprintf("%x", h[:16])
 }
 
-func bit(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // state is the stored form of a review.
 type state struct {
 	Version int      `json:"v"`
@@ -150,6 +121,7 @@ type state struct {
 	Rev     uint64   `json:"rev"`
 	Sources []Source `json:"sources,omitempty"`
 	Edits   []int32  `json:"edits,omitempty"` // the numbers of Sources; if absent: 1, 2, …
+	Copied  bool     `json:"copied,omitempty"`
 	shape
 }
 
@@ -157,7 +129,7 @@ const stateVersion = 1
 
 // Marshal returns the review without the two texts. Unmarshal also needs these: the Data of Baseline and of Current.
 func (r *Review) Marshal() []byte {
-	b, err := json.Marshal(state{stateVersion, r.limits, r.eol, r.next, r.rev, r.sources.by, r.sources.stored(), r.shape()})
+	b, err := json.Marshal(state{stateVersion, r.limits, r.weave.EOL, r.weave.Next, r.rev, r.sources.by, r.sources.stored(), r.copied, r.shape()})
 	if err != nil {
 		panic(err) // impossible: the state has only numbers, booleans and strings
 	}
@@ -173,8 +145,8 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 	if s.Version != stateVersion {
 		return nil, fmt.Errorf("%w: version %d", ErrCorrupt, s.Version)
 	}
-	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, rev: s.Rev}
-	r.attrs, r.eol, r.next = s.attrs(), s.EOL, s.Next
+	r := &Review{limits: s.Limits.orDefault(), was: s.Was, is: s.Is, op: s.Op, unknown: s.Unknown, rev: s.Rev, copied: s.Copied}
+	r.attrs, r.weave.EOL, r.weave.Next = s.attrs(), s.EOL, s.Next
 	var ok bool
 	if r.sources, ok = storedSources(s.Sources, s.Edits); !ok {
 		return nil, fmt.Errorf("%w: %d numbers of %d edits", ErrCorrupt, len(s.Edits), len(s.Sources))
@@ -186,10 +158,13 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 			b = r.whole.base
 		}
 		r.setWhole(r.is, b)
-		r.whole.nowID, r.whole.touched, r.whole.forked, r.next = s.Whole.Now, s.Whole.Touched, s.Whole.Forked, s.Next
+		r.whole.nowID, r.whole.touched, r.whole.forked, r.weave.Next = s.Whole.Now, s.Whole.Touched, s.Whole.Forked, s.Next
 		return r, nil
 	}
-	return r, r.weave.restore(s.shape, string(base), string(now), r.sources.last())
+	if err := r.weave.Restore(s.Runs, s.Bare, string(base), string(now), r.sources.last()); err != nil {
+		return r, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return r, nil
 }
 
 // withLast returns what Marshal has stored with another last id.
@@ -213,48 +188,3 @@ func storedBody(data, target []byte) body {
 	}
 	return body{text: string(data)}
 }
-
-// restore makes the atoms from their shape and from the texts of both sides: each line is in one of them.
-func (w *weave) restore(s shape, base, now string, edits int32) error {
-	texts := map[side][]string{baseline: splitLines(base), current: splitLines(now)}
-	if base == now { // share one copy
-		texts[current] = texts[baseline]
-	}
-	take := func(on side) (line string, ok bool) {
-		if len(texts[on]) == 0 {
-			return "", false
-		}
-		line, texts[on] = texts[on][0], texts[on][1:]
-		return line, true
-	}
-	bare := s.Bare
-	for _, run := range s.Runs {
-		ins, del := int32(run[0]), int32(run[1])
-		if ins != 0 && del != 0 || ins < 0 || del < 0 || ins > edits || del > edits {
-			return fmt.Errorf("%w: a line with edits %d and %d of %d", ErrCorrupt, ins, del, edits)
-		}
-		for k := range run[4] {
-			a := atom{id: run[3] + k, ins: ins, del: del, user: run[2] != 0}
-			for _, on := range []side{baseline, current} {
-				if !a.on(on) {
-					continue
-				}
-				line, ok := take(on)
-				if !ok || a.text != "" && trimEnd(line) != trimEnd(a.text) {
-					return fmt.Errorf("%w: line %d", ErrCorrupt, len(w.atoms))
-				}
-				a.text = line
-			}
-			if len(bare) > 0 && bare[0] == len(w.atoms) {
-				a.text, bare = strings.TrimSuffix(a.text, w.lineEnd()), bare[1:]
-			}
-			w.atoms = append(w.atoms, a)
-		}
-	}
-	if len(texts[baseline]) > 0 || len(texts[current]) > 0 {
-		return fmt.Errorf("%w: lines left over", ErrCorrupt)
-	}
-	return nil
-}
-
-func trimEnd(line string) string { return strings.TrimRight(line, "\r\n") }

@@ -1,15 +1,16 @@
 package diffs
 
-// typedLines finds the lines that a person has typed since an id was the last, in the place of a decided run. An undo does not put such a
-// line there again: it is there, or an agent has removed it since.
+// typedLines finds the lines that have come since an id was the last, in the place of a decided run: a person has typed them, or, where a reject is
+// undone, an agent has made its change again. An undo does not put such a line there again: it is there, or an agent has removed it since.
 type typedLines struct {
 	atoms []atom
 	last  uint64
 	run   *decidedRun
+	made  bool // also lines that an agent has inserted, and that nobody has decided
 
-	ids      map[uint64]bool // of the run
-	from, to int             // a stretch of atoms without its ends, all of which are newer than the decision, or of the run
-	typed    map[string]int  // the first line of each text in it that a person has typed
+	ids      map[uint64]bool  // of the run
+	from, to int              // a stretch of atoms without its ends, all of which are newer than the decision, or of the run
+	typed    map[string][]int // the lines of each text in it that are newer; those that after has returned are out
 }
 
 // after returns the line with a text in the stretch around what follows atom i; -1 if there is none.
@@ -20,8 +21,9 @@ func (t *typedLines) after(i int, text string) int {
 	if t.typed == nil || i < t.from || i >= t.to {
 		t.look(i)
 	}
-	if line, ok := t.typed[text]; ok {
-		return line
+	if lines := t.typed[text]; len(lines) > 0 {
+		t.typed[text] = lines[1:]
+		return lines[0]
 	}
 	return -1
 }
@@ -39,9 +41,9 @@ func (t *typedLines) look(i int) {
 			return false
 		}
 		a := &t.atoms[j]
-		return a.id > t.last || a.del != 0 || t.ids[a.id]
+		return a.ID > t.last || a.Del != 0 || t.ids[a.ID]
 	}
-	t.from, t.to, t.typed = i, i+1, map[string]int{}
+	t.from, t.to, t.typed = i, i+1, map[string][]int{}
 	for newer(t.from) {
 		t.from--
 	}
@@ -49,10 +51,8 @@ func (t *typedLines) look(i int) {
 		t.to++
 	}
 	for j := t.from + 1; j < t.to; j++ {
-		if a := &t.atoms[j]; a.ins == 0 && a.id > t.last {
-			if _, seen := t.typed[a.text]; !seen {
-				t.typed[a.text] = j
-			}
+		if a := &t.atoms[j]; a.ID > t.last && (t.made || a.Ins == 0) {
+			t.typed[a.Text] = append(t.typed[a.Text], j)
 		}
 	}
 }

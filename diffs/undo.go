@@ -25,6 +25,7 @@ type Decision struct {
 	Last    uint64       `json:"last,omitempty"` // the last id right after the decision
 	Past    []byte       `json:"past,omitempty"` // of a reject: the history from before it, as Marshal made it
 	Rewound *rewound     `json:"rewound,omitempty"`
+	Over    bool         `json:"over,omitempty"` // Replace has made it
 }
 
 // A lost is a body as it is stored: a link's target need not be UTF-8.
@@ -49,19 +50,24 @@ type decidedRun struct {
 	start, end int // where the run was
 }
 
-// A decidedAtom is a line as it was before the decision.
+// A decidedAtom is a line as it was before the decision. With both edits, Ins was accepted, and Del has removed the line since.
 type decidedAtom struct {
 	ID      uint64 `json:"id"`
 	Ins     int32  `json:"ins,omitempty"`
 	Del     int32  `json:"del,omitempty"`
 	User    bool   `json:"user,omitempty"`
+	Both    bool   `json:"both,omitempty"`
 	Decided bool   `json:"decided,omitempty"`
 	Gone    bool   `json:"gone,omitempty"` // the decision removed it
-	Text    string `json:"text,omitempty"` // if gone
+	Text    string `json:"text,omitempty"` // if gone, or with both edits
+
+	// Of a line that an accept removed: the pending line, and its edit, that were the same line again when the accept was undone.
+	Back    uint64 `json:"back,omitempty"`
+	BackIns int32  `json:"backIns,omitempty"`
 }
 
 func (a *decidedAtom) atom() atom {
-	return atom{text: a.Text, id: a.ID, ins: a.Ins, del: a.Del, user: a.User}
+	return atom{Text: a.Text, ID: a.ID, Ins: a.Ins, Del: a.Del, User: a.User, Both: a.Both}
 }
 
 // Without returns a decision without the lines of some hunks, and whether it still has lines.
@@ -77,7 +83,7 @@ func (d Decision) Parts(r *Review, hunks []uint64) (ids []uint64) {
 	of := map[uint64]bool{}
 	for _, p := range r.list() {
 		for i := p.start; p.what == aRun && slices.Contains(hunks, p.id) && i < p.end; i++ {
-			of[r.atoms[i].id] = true
+			of[r.weave.Atoms[i].ID] = true
 		}
 	}
 	for _, run := range d.Runs {
@@ -98,28 +104,29 @@ func (d *decidedRun) hunk() uint64 {
 const neighbours = 16
 
 // log notes a piece whose selected atoms are about to be decided.
-func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
+func (r *Review) log(p piece, sel selection, accept bool) decidedRun {
 	d := decidedRun{start: p.start, end: p.end, Atoms: make([]decidedAtom, 0, p.end-p.start)}
 	for i := p.start; i < p.end; i++ {
-		a := r.atoms[i]
-		l := decidedAtom{ID: a.id, Ins: a.ins, Del: a.del, User: a.user, Decided: sel[i]}
-		if l.Decided && ((a.del != 0) == accept || !a.pending()) {
-			l.Gone, l.Text = true, strings.Clone(a.text) // a copy, because the text that the line came from may be freed
+		a := r.weave.Atoms[i]
+		l := decidedAtom{ID: a.ID, Ins: a.Ins, Del: a.Del, User: a.User, Both: a.Both, Decided: sel.atoms[i]}
+		if l.Gone = sel.goes(i, &a, accept); l.Gone || a.Ins != 0 && a.Del != 0 {
+			l.Text = strings.Clone(a.Text) // a copy, because the text that the line came from may be freed
 		}
 		d.Atoms = append(d.Atoms, l)
 	}
 	for i := p.start - 1; i >= 0 && len(d.Left) < neighbours; i-- {
-		d.Left = append(d.Left, r.atoms[i].id)
+		d.Left = append(d.Left, r.weave.Atoms[i].ID)
 	}
-	for i := p.end; i < len(r.atoms) && len(d.Right) < neighbours; i++ {
-		d.Right = append(d.Right, r.atoms[i].id)
+	for i := p.end; i < len(r.weave.Atoms) && len(d.Right) < neighbours; i++ {
+		d.Right = append(d.Right, r.weave.Atoms[i].ID)
 	}
 	return d
 }
 
 // Undo takes a decision back: exactly, with the ids, if nothing happened to the review since; otherwise as far as its lines
 // still have a place. Lines that the user has deleted since stay deleted. If it cannot, it returns ErrOvertaken and changes
-// nothing. Undoing an accept leaves Current as it is.
+// nothing; it returns ErrGone if an accept's lines are all gone. Undoing an accept leaves Current as it is. In d, Undo notes the edits that
+// have removed accepted lines since, for Redo.
 func (r *Review) Undo(d Decision) error {
 	r.forget()
 	was := r.present()
@@ -132,7 +139,7 @@ func (r *Review) Undo(d Decision) error {
 	}
 	if r.shape().sum() == d.After {
 		r.restoreExactly(d)
-		if len(d.Past) > 0 && (!d.Accept || d.Replaces()) && r.RestoreHistory(d.Past) == nil {
+		if len(d.Past) > 0 && (!d.Accept || d.ChangesBoth()) && r.RestoreHistory(d.Past) == nil {
 			r.rev++
 			return nil
 		}
@@ -150,16 +157,21 @@ func (r *Review) Undo(d Decision) error {
 func (r *Review) restoreExactly(d Decision) {
 	for _, run := range slices.Backward(d.Runs) {
 		at, end := run.At, run.At+run.Len
-		old := make([]atom, len(run.Atoms))
+		old := make([]atom, 0, len(run.Atoms))
 		survivor := at
 		for i := range run.Atoms {
-			old[i] = run.Atoms[i].atom()
-			if !run.Atoms[i].Gone {
-				old[i].text = r.atoms[survivor].text
+			l := &run.Atoms[i]
+			a := l.atom()
+			if !l.Gone {
+				a.Text = r.weave.Atoms[survivor].Text
+				l.note(r.weave.Atoms[survivor])
 				survivor++
 			}
+			if l.Ins == 0 || l.Del == 0 {
+				old = append(old, a)
+			}
 		}
-		r.atoms = slices.Replace(r.atoms, at, end, old...)
+		r.weave.Atoms = slices.Replace(r.weave.Atoms, at, end, old...)
 	}
 	if b := d.Before.Whole; b != nil && d.Lost != nil {
 		w, lost := r.whole, body{text: string(d.Lost.Data), link: d.Lost.Link}
@@ -183,31 +195,35 @@ func (r *Review) restoreAround(d Decision) error {
 	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
 		return ErrOvertaken // the file was gone since, and is now another one
 	}
-	place := make(map[uint64]int, len(r.atoms))
-	for i := range r.atoms {
-		place[r.atoms[i].id] = i
+	place := make(map[uint64]int, len(r.weave.Atoms))
+	for i := range r.weave.Atoms {
+		place[r.weave.Atoms[i].ID] = i
 	}
 	behind := make(map[int][]atom) // what goes after atom i; -1 is the start
 	drop := make(map[int]bool)
 	change := make(map[int]atom)
+	notes := make(map[*decidedAtom]atom)
+	met := !d.Accept || d.Unknown || d.Mode || d.Move
 	for _, run := range d.Runs {
-		cursor, ok := run.cursor(place, len(r.atoms))
+		cursor, ok := run.cursor(place, len(r.weave.Atoms))
 		if !ok {
 			return ErrOvertaken
 		}
-		typed := typedLines{atoms: r.atoms, last: d.Last, run: &run}
+		typed := typedLines{atoms: r.weave.Atoms, last: d.Last, run: &run, made: !d.Accept}
 		for k := range run.Atoms {
 			old := &run.Atoms[k]
 			i, present := place[old.ID]
 			switch {
 			case present:
-				if a, keep := old.restored(r.atoms[i], d.Accept); keep {
-					change[i] = a
+				notes[old] = r.weave.Atoms[i]
+				if a, keep := old.restored(r.weave.Atoms[i], d.Accept); keep {
+					change[i], met = a, met || old.Decided
 				} else {
 					drop[i] = true
 				}
 				cursor = i
 			case old.Gone:
+				met = true
 				if line := typed.after(cursor, old.Text); line >= 0 {
 					cursor = max(cursor, line)
 				} else {
@@ -215,47 +231,95 @@ func (r *Review) restoreAround(d Decision) error {
 				}
 			}
 		}
-	}
-	atoms := make([]atom, 0, len(r.atoms)+len(behind))
-	atoms = append(atoms, behind[-1]...)
-	for i, a := range r.atoms {
-		if c, ok := change[i]; ok {
-			a = c
+		if r.copied && !d.Accept {
+			r.contestAgain(&run, d.Last, cursor, place, change)
 		}
-		if !drop[i] {
-			atoms = append(atoms, a)
-		}
-		atoms = append(atoms, behind[i]...)
 	}
-	r.atoms = atoms
+	atoms := slices.Clone(r.weave.Atoms)
+	for i, a := range change {
+		atoms[i] = a
+	}
+	atoms = woven(atoms, behind, drop)
+	if !met && !(d.Op && !slices.ContainsFunc(atoms, func(a atom) bool { return a.On(baseline) })) {
+		return ErrGone
+	}
+	for old, a := range notes {
+		old.note(a)
+	}
+	before := r.weave.Atoms
+	r.weave.Atoms = atoms
 	if d.Unknown && r.unknown.ID == 0 {
 		r.unknown = d.Before.Unknown
 	}
 	r.reopen(d)
-	if r.repair(); d.Last != 0 {
-		r.meet(d.Last, func(a *atom) bool { return a.del != 0 }, texts) // deleted lines that a person has typed again since
+	if r.weave.Repair(); d.Last != 0 {
+		r.weave.Meet(d.Last, func(a *atom) bool { return a.Del != 0 }, texts) // deleted lines that a person has typed again since
 	}
-	r.normalise()
-	if r.was && r.is && r.weave.pending() && r.same() {
-		r.settleBack()
+	r.weave.Normalise()
+	if r.was && r.is && r.weave.Pending() && r.weave.Same() {
+		r.weave.SettleBack()
 	}
+	noteMet(d, before, r.weave.Atoms)
 	r.attrs.restore(d)
 	r.settleAttrs()
 	return nil
+}
+
+// noteMet notes which pending lines were the same as lines that come back by an undo, so that neither is pending.
+func noteMet(d Decision, before, after []atom) {
+	left, gone := make(map[uint64]*atom, len(after)), map[string][]atom{}
+	for i := range after {
+		left[after[i].ID] = &after[i]
+	}
+	for _, a := range before {
+		if a.Ins != 0 && left[a.ID] == nil {
+			gone[a.Text] = append(gone[a.Text], a)
+		}
+	}
+	for _, run := range d.Runs {
+		for k := range run.Atoms {
+			l := &run.Atoms[k]
+			l.Back, l.BackIns = 0, 0
+			if a, met := left[l.ID], gone[l.Text]; l.Gone && d.Accept && l.Del != 0 && a != nil && !a.Pending() && len(met) > 0 {
+				l.Back, l.BackIns, gone[l.Text] = met[0].ID, met[0].Ins, met[1:]
+			}
+		}
+	}
+}
+
+// woven returns atoms without those to drop and with others behind them; -1 is the start.
+func woven(atoms []atom, behind map[int][]atom, drop map[int]bool) []atom {
+	all := slices.Clone(behind[-1])
+	for i, a := range atoms {
+		if !drop[i] {
+			all = append(all, a)
+		}
+		all = append(all, behind[i]...)
+	}
+	return all
+}
+
+// note notes which edit has removed an accepted line, which is a now.
+func (old *decidedAtom) note(a atom) {
+	if old.Decided && old.Ins != 0 {
+		if old.Del = a.Del; a.Del != 0 {
+			old.Text = strings.Clone(a.Text)
+		}
+	}
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.
 func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool) {
 	switch {
 	case !old.Decided:
-	case old.Ins != 0 && a.del != 0:
+	case old.Ins != 0 && a.Del != 0:
 		return a, false // the agent has removed its own line since
 	case old.Ins != 0:
-		a.ins, a.user = old.Ins, old.User
-	case a.ins != 0 && a.del == 0 && !accept:
+		a.Ins, a.User = old.Ins, old.User
+	case a.Ins != 0 && a.Del == 0 && !accept:
 		return a, false // the line of an edit, which is pending again; a later edit has removed it
-	case a.del == 0 && !accept: // a line that an accept removed is here only if the accept was made in another copy
-		a.del = old.Del
+	case a.Del == 0 && (!accept || !old.Gone && old.Both): // a line that an accept removed is here only if the accept was made in another copy
+		a.Del, a.Both = old.Del, old.Both
 	}
 	return a, true
 }
@@ -299,87 +363,12 @@ func (r *Review) reopen(d Decision) {
 	before := d.Before
 	switch {
 	case len(d.Runs) == 0 && !d.Op:
-	case d.Accept && !before.Was && before.Is && r.was && r.last(baseline) < 0:
+	case d.Accept && !before.Was && before.Is && r.was && r.weave.Last(baseline) < 0:
 		r.was, r.op = false, before.Op
-	case !d.Accept && before.Was && !before.Is && r.last(current) < 0:
+	case !d.Accept && before.Was && !before.Is && r.weave.Last(current) < 0:
 		r.is, r.op = false, before.Op
 		if r.isPath == before.WasPath {
 			r.isPath = before.IsPath
-		}
-	}
-}
-
-// Redo decides again what d decided, as far as it is pending, with some more pending lines, and returns the new decision. It returns
-// ErrOvertaken if nothing of it is pending, or an error of Decide's.
-func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
-	if d.Rewound != nil {
-		return r.redoRewind(d)
-	}
-	sel := selection{atoms: make([]bool, len(r.atoms))}
-	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID
-	sel.parts[theUnknown] = d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID
-	sel.parts[theMode] = d.Mode && r.chmod.ID != 0 && r.chmod.ID == d.Before.Mode.ID
-	sel.parts[theMove] = d.Move && r.renamed.ID != 0 && r.renamed.ID == d.Before.Move.ID
-	decided := make(map[uint64][2]int32) // by which edits they were pending; an edit since then is another change
-	for _, run := range d.Runs {
-		for k := range run.Atoms {
-			if a := &run.Atoms[k]; a.Decided {
-				decided[a.ID] = [2]int32{a.Ins, a.Del}
-			}
-		}
-	}
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() && (sel.parts[theOp] || decided[a.id] == [2]int32{a.ins, a.del}) {
-			sel.atoms[i] = true
-		}
-	}
-	if d.Accept {
-		r.leaveReplaced(&sel, d)
-	}
-	if !slices.Contains(sel.parts[:], true) && !slices.Contains(sel.atoms, true) {
-		return Decision{}, ErrOvertaken
-	}
-	r.add(&sel, more)
-	pieces := r.list()
-	if d.Replaces() {
-		r.widen(pieces, sel, func(a *atom) bool {
-			was, is := decided[a.id]
-			return is && was == [2]int32{}
-		})
-	}
-	return r.decide(pieces, sel, d.Accept)
-}
-
-// leaveReplaced takes the removed lines that other pending lines replace now out of a selection of what an accept had accepted: a reject of
-// the other lines must bring them back.
-func (r *Review) leaveReplaced(sel *selection, d Decision) {
-	for _, run := range d.Runs {
-		of, gone := map[uint64]bool{}, 0
-		for _, a := range run.Atoms {
-			if of[a.ID] = true; a.Decided && a.Ins != 0 {
-				gone++
-			}
-		}
-		for i, a := range r.atoms {
-			if sel.atoms[i] && a.ins != 0 && of[a.id] {
-				gone--
-			}
-		}
-		others := func(a atom) bool { return a.ins != 0 && !of[a.id] }
-		for start, end := r.run(0); gone > 0 && start < len(r.atoms); start, end = r.run(end) {
-			for i := start; slices.ContainsFunc(r.atoms[start:end], others) && i < end; i++ {
-				sel.atoms[i] = sel.atoms[i] && (r.atoms[i].del == 0 || !of[r.atoms[i].id])
-			}
-		}
-	}
-}
-
-// add adds pending lines to a selection.
-func (r *Review) add(sel *selection, ids []uint64) {
-	chosen := idSet(ids)
-	for i := range r.atoms {
-		if a := &r.atoms[i]; a.pending() && chosen[a.id] {
-			sel.atoms[i] = true
 		}
 	}
 }

@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,14 +74,35 @@ func (c *Content) gitMode() string {
 	return "100644"
 }
 
+// blob returns git's name for a content.
+func (c *Content) blob() string { return gitform.Blob(c.Exists, c.body().text) }
+
 // Unified writes the files' hunks as one patch in git's format. If all hunks of a file are given, git apply makes the
 // present text of the baseline, and git apply -R the baseline of the present text.
 func Unified(files []FilePatch) []byte {
 	var b bytes.Buffer
-	for i := range files {
+	gone, come := make([]string, len(files)), make([]string, len(files))
+	for i, f := range files {
+		created, deleted := f.ends()
+		if deleted || !created && f.OldPath != "" {
+			gone[i] = cmp.Or(f.OldPath, f.Path)
+		}
+		if created || !deleted && f.OldPath != "" {
+			come[i] = f.Path
+		}
+	}
+	for _, i := range gitform.Order(gone, come) {
 		files[i].write(&b)
 	}
 	return b.Bytes()
+}
+
+// ends reports whether the patch makes the file, or removes it.
+func (f *FilePatch) ends() (created, deleted bool) {
+	if whole := f.Kind == Binary || f.Kind == Large || f.Kind == Symlink; whole && f.Old != nil && f.New != nil {
+		return !f.Old.Exists, !f.New.Exists
+	}
+	return f.Kind == Created, f.Kind == Deleted
 }
 
 func (f *FilePatch) write(b *bytes.Buffer) {
@@ -96,19 +118,9 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 		come.write(b)
 		return
 	}
-	old := f.OldPath
-	if old == "" {
-		old = f.Path
-	}
-	mode := f.Mode
-	if mode == "" {
-		mode = "100644"
-	}
-	created, deleted := f.Kind == Created, f.Kind == Deleted
+	old, mode := cmp.Or(f.OldPath, f.Path), cmp.Or(f.Mode, "100644")
+	created, deleted := f.ends()
 	whole := f.Kind == Binary || f.Kind == Large || f.Kind == Symlink
-	if whole && f.Old != nil && f.New != nil {
-		created, deleted = !f.Old.Exists, !f.New.Exists
-	}
 	hunks, lines := f.Hunks, 0
 	if whole && f.Old != nil && f.New != nil && linesOnly(*f.Old) && linesOnly(*f.New) {
 		whole, hunks = false, []Hunk{wholeHunk(*f.Old, *f.New)}
@@ -140,12 +152,16 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	}
 	switch {
 	case whole && f.Old != nil && f.New != nil:
-		writeBinary(b, *f.Old, *f.New)
+		mode := f.New.gitMode()
+		if !f.Old.Exists || !f.New.Exists || mode != f.Old.gitMode() {
+			mode = ""
+		}
+		gitform.Binary(b, [2]string{f.Old.blob(), f.New.blob()}, mode, f.Old.Data, f.New.Data)
 	case whole:
 		fmt.Fprintf(b, "Binary files %s and %s differ\n", QuotePath(oldName), QuotePath(newName))
 	case lines > 0:
 		if f.Kind == Symlink && !created && !deleted {
-			fmt.Fprintf(b, "index %s..%s 120000\n", blobName(*f.Old), blobName(*f.New))
+			fmt.Fprintf(b, "index %s..%s 120000\n", f.Old.blob(), f.New.blob())
 		}
 		fmt.Fprintf(b, "--- %s\n+++ %s\n", gitform.Header(oldName), gitform.Header(newName))
 		for _, h := range drifted(hunks) {
@@ -219,28 +235,5 @@ func joinHunks(hunks []Hunk) []Hunk {
 }
 
 func writeHunk(b *bytes.Buffer, h Hunk) {
-	fmt.Fprintf(b, "@@ -%s +%s @@\n", span(h.OldStart, h.OldLines), span(h.NewStart, h.NewLines))
-	lastOld, lastNew := -1, -1
-	for i, l := range h.Lines {
-		if l[0] != '+' && h.OldNoEOL {
-			lastOld = i
-		}
-		if l[0] != '-' && h.NewNoEOL {
-			lastNew = i
-		}
-	}
-	for i, l := range h.Lines {
-		b.WriteString(l)
-		b.WriteByte('\n')
-		if i == lastOld || i == lastNew {
-			b.WriteString("\\ No newline at end of file\n")
-		}
-	}
-}
-
-func span(start, count int) string {
-	if count == 1 {
-		return fmt.Sprint(start)
-	}
-	return fmt.Sprintf("%d,%d", start, count)
+	gitform.Hunk(b, [2]int{h.OldStart, h.OldLines}, [2]int{h.NewStart, h.NewLines}, h.Lines, h.OldNoEOL, h.NewNoEOL)
 }

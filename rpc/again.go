@@ -1,6 +1,28 @@
 package rpc
 
-import "cursord/sessions"
+import (
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// ChatLostItems is how many of the last items ChatLost needs: the notice is the first of its turn.
+const ChatLostItems = 1000
+
+// ChatLost reports whether the last turn that has come to a good end, or one since, began without the chat of the session; page is the end of its
+// transcript. Only then does a recap help.
+func ChatLost(page *api.Transcript) bool {
+	for _, t := range slices.Backward(page.Turns) {
+		if slices.ContainsFunc(page.Items, func(it *sessions.Item) bool { return it.TurnID == t.ID && it.Reason == sessions.ReasonChatLost }) {
+			return true
+		}
+		if t.Status == sessions.TurnCompleted {
+			return false
+		}
+	}
+	return false
+}
 
 // Again returns what went with a turn's prompt, to go with a prompt once more. lost counts texts that were too long to be kept.
 func Again(t *sessions.Turn) (context []Context, lost int) {

@@ -30,12 +30,12 @@ func (f *face) notified(method string, params json.RawMessage) {
 	case "document/didOpen":
 		err = document(params, func(p *DidOpenParams) error {
 			uri = p.URI
-			return f.d.OpenDocument(f.client, p.URI, p.Version, p.Text)
+			return f.d.OpenDocument(f.client, p.URI, p.Version, p.Text, p.Saved)
 		})
 	case "document/didChange":
 		err = document(params, func(p *DidChangeParams) error {
 			uri = p.URI
-			return f.d.ChangeDocument(f.client, p.URI, p.Version, p.Text)
+			return f.d.ChangeDocument(f.client, p.URI, p.Version, p.Text, p.Saved)
 		})
 	case "document/didSave":
 		err = document(params, func(p *DidSaveParams) error {

@@ -19,11 +19,11 @@ const MaxPrompt = 8 << 20
 
 // A face is the native protocol on one connection. It translates, and keeps nothing but the connection's subscriptions.
 type face struct {
-	d      *daemon.Daemon
-	box    *outbox
-	client api.ClientID
-	caller *api.Caller // who made the connection; nil: a person's process
-	taken  func() bool // whether caller counts as an agent's now; see agent
+	d             *daemon.Daemon
+	box           *outbox
+	client        api.ClientID
+	caller        *api.Caller // who made the connection; nil: a person's process
+	countsAsAgent func() bool // whether caller counts as an agent's now; see agent
 
 	initialized bool // owned by the ordered worker
 
@@ -60,6 +60,7 @@ func (f *face) table() table {
 			"search":                slow(f.search),
 			"session/rewind":        typed(waiting, f.rewindSession),
 			"session/export":        slow(f.exportSession),
+			"session/commits":       slow(f.sessionCommits),
 			"session/import":        slow(f.importSession),
 			"item/read":             quick(f.readItem),
 			"turn/list":             quick(f.listTurns),

@@ -159,6 +159,13 @@ type SessionExportParams struct {
 	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the part before
 }
 
+// SessionCommitsParams are the parameters of session/commits, which answers with api.Commits.
+type SessionCommitsParams struct {
+	SessionID string   `json:"sessionId"`
+	Commits   []string `json:"commits,omitempty"` // names of commits, or their beginnings; absent: all
+	Patch     bool     `json:"patch,omitempty"`   // the answer has the mails, too
+}
+
 // SessionImportParams are the parameters of session/import, which answers with the session.
 type SessionImportParams struct {
 	Path      string `json:"path"`                // absolute; of a file on the daemon's machine
@@ -328,13 +335,15 @@ type DidOpenParams struct {
 	URI     string  `json:"uri"`
 	Version int     `json:"version,omitempty"` // grows with each change
 	Text    *string `json:"text,omitempty"`    // the whole of it; absent: as on disk
+	Saved   bool    `json:"saved,omitempty"`   // the client has no unsaved changes: it has loaded or saved the text
 }
 
 // DidChangeParams are the parameters of document/didChange.
 type DidChangeParams struct {
 	URI     string `json:"uri"`
 	Version int    `json:"version"`
-	Text    string `json:"text"` // the whole of it
+	Text    string `json:"text"`            // the whole of it
+	Saved   bool   `json:"saved,omitempty"` // as in document/didOpen
 }
 
 // DidSaveParams are the parameters of document/didSave.

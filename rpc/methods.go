@@ -114,6 +114,10 @@ func (f *face) exportSession(_ context.Context, p *SessionExportParams) (api.Ses
 	return f.d.ExportSession(p.SessionID, p.Cursor)
 }
 
+func (f *face) sessionCommits(ctx context.Context, p *SessionCommitsParams) (api.Commits, error) {
+	return f.d.Commits(ctx, p.SessionID, p.Commits, p.Patch)
+}
+
 func (f *face) importSession(ctx context.Context, p *SessionImportParams) (SessionResult, error) {
 	session, err := f.d.ImportSession(ctx, p.Path, p.Workspace, p.NewIDs)
 	return SessionResult{session}, err

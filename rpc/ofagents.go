@@ -45,15 +45,15 @@ func callerOf(d *daemon.Daemon, c net.Conn) *api.Caller {
 	return d.CallerOf(c)
 }
 
-// taken returns a function that reports whether a caller must be taken for an agent's now; agents reports whether any agent runs.
-func taken(c api.Caller, agents func() bool) func() bool {
+// countsAsAgent returns a function that reports whether a caller counts as an agent's now; agents reports whether any agent runs.
+func countsAsAgent(c api.Caller, agents func() bool) func() bool {
 	always := !c.Unknown || agents() // the agent may end before its request is served
 	return func() bool { return always || agents() }
 }
 
 // agent returns the process of an agent that has made the connection; nil: a person's has, as far as is known now.
 func (f *face) agent() *api.Caller {
-	if f.caller == nil || !f.taken() {
+	if f.caller == nil || !f.countsAsAgent() {
 		return nil
 	}
 	return f.caller

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -158,7 +159,7 @@ func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	if f.text == nil {
 		f.text = append(make([]byte, 0, 2*(len(first.Text)+len(d.Text))), first.Text...)
 	}
-	if d.Offset != first.Offset+len(f.text) || len(f.text)+len(d.Text) > daemon.MaxDelta {
+	if d.Offset != first.Offset+len(f.text) || len(f.text)+len(d.Text) > api.MaxDelta {
 		return false
 	}
 	f.text = append(f.text, d.Text...)

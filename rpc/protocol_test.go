@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"cursord/agent"
-	"cursord/daemon"
+	"cursord/daemon/config"
 	"cursord/daemon/paths"
 	"cursord/daemon/pictures"
+	"cursord/sessions"
 
 	"github.com/stretchr/testify/require"
 
@@ -152,6 +153,48 @@ func TestProtocolNamesEverything(t *testing.T) {
 	}
 }
 
+// membersAt says where PROTOCOL.md lists the members of an object: the section, and what stands in front of the list.
+var membersAt = map[reflect.Type]struct{ section, before string }{
+	reflect.TypeFor[sessions.Session]():  {"Sessions", "\n| member | |\n|---|---|\n"},
+	reflect.TypeFor[sessions.Turn]():     {"Turns", "\n| member | |\n|---|---|\n"},
+	reflect.TypeFor[sessions.Item]():     {"Items", "\n| member | |\n|---|---|\n"},
+	reflect.TypeFor[sessions.Tool]():     {"Items", "\nA tool: `{"},
+	reflect.TypeFor[sessions.Change]():   {"Items", "\n`changes` is what the call has changed in files, in order: `{"},
+	reflect.TypeFor[sessions.Approval](): {"Approvals", "\n| member | |\n|---|---|\n"},
+	reflect.TypeFor[sessions.Diff]():     {"Review", "\n| member | |\n|---|---|\n"},
+	reflect.TypeFor[sessions.Hunk]():     {"Review", "\nA hunk: `{"},
+}
+
+// TestProtocolListsMembers: the list of an object's members has all of them, and those that may be missing have a "?". So no member
+// hides behind a word elsewhere on the page.
+func TestProtocolListsMembers(t *testing.T) {
+	for object, at := range membersAt {
+		_, list, found := strings.Cut(section(t, at.section), at.before)
+		require.True(t, found, "PROTOCOL.md, %s, has no list of the members of %s any more: it began with %q", at.section, object.Name(), at.before)
+		var listed []string
+		if strings.HasSuffix(at.before, "{") {
+			list, _, _ = strings.Cut(list, "}`")
+			listed = strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \n", r) })
+		} else {
+			list, _, _ = strings.Cut(list, "\n\n")
+			for row := range strings.Lines(list) {
+				for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(strings.SplitN(row, "|", 3)[1], -1) {
+					listed = append(listed, name[1])
+				}
+			}
+		}
+		for _, field := range reflect.VisibleFields(object) {
+			name, omitted, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if omitted != "" {
+				name += "?"
+			}
+			if !slices.Contains(listed, name) {
+				t.Errorf("PROTOCOL.md, %s: the list of the members of %s lacks `%s`; it has %s", at.section, object.Name(), name, strings.Join(listed, " "))
+			}
+		}
+	}
+}
+
 // TestProtocolNamesParameters: the paragraphs that name a method name each of its parameters, so that no parameter hides behind
 // a member of the same name elsewhere.
 func TestProtocolNamesParameters(t *testing.T) {
@@ -222,12 +265,14 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"a prompt with its context | %d MiB":                                      MaxPrompt >> 20,
 		"requests `agent/…` and `diff/…` of a connection that run at once | %d;":  maxRunning,
 		"requests of a connection that wait (`turn/wait`) | %d,":                  maxWaiting,
-		"text in one `item/delta` | %d KiB":                                       daemon.MaxDelta >> 10,
+		"text in one `item/delta` | %d KiB":                                       api.MaxDelta >> 10,
 		"notifications that wait for a client | %d MiB":                           maxNotes >> 20,
 		"answers, `log/message` and `$/logTrace` that wait for a client | %d MiB": maxReplies >> 20,
 		"a path, of a parameter or of the agent | %d bytes":                       paths.MaxPath,
 		"bytes, %d characters in one name":                                        paths.MaxName,
 		"an image | %d MiB":                                                       pictures.MaxBytes >> 20,
+		"| images of a prompt | %d |":                                             pictures.Most,
+		"| folders of `addDirs` | %d |":                                           config.MaxAddDirs,
 	} {
 		text := fmt.Sprintf(row, limit)
 		if !strings.Contains(limits, text) {
@@ -242,7 +287,7 @@ func TestProtocolNamesLimits(t *testing.T) {
 	for _, line := range lines[2:] {
 		what, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
 		if line != "" && !slices.Contains([]string{"a session's title", "`turnId`", "attempts at a prompt; the name of their group", "a model, or the agent's name of a chat", "text in one item",
-			"a command in an approval", "a text in an approval", "pending approvals of a turn", "a text in `approval/answer`", "rules of a workspace", "changes of a call (`changes`)"}, what) {
+			"a command in an approval", "a text in an approval", "pending approvals of a turn", "a text in `approval/answer`", "rules of a workspace", "changes of a call (`changes`)", "`query` of `session/search`", "`variables` of `agent/environment`"}, what) {
 			t.Errorf("no test compares this row with the code: %s\nadd it above; if its constant is in package daemon, "+
 				"to TestProtocolNamesLimits there and to the list here", line)
 		}

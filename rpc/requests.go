@@ -203,6 +203,12 @@ func (c *Client) Search(ctx context.Context, p SearchParams) (result SearchResul
 	return result, err
 }
 
+// SessionCommits makes the request session/commits, as PROTOCOL.md describes it.
+func (c *Client) SessionCommits(ctx context.Context, p SessionCommitsParams) (result api.Commits, err error) {
+	err = c.Call(ctx, "session/commits", p, &result)
+	return result, err
+}
+
 // SessionCreate makes the request session/create, as PROTOCOL.md describes it.
 func (c *Client) SessionCreate(ctx context.Context, p SessionCreateParams) (result SessionResult, err error) {
 	err = c.Call(ctx, "session/create", p, &result)

@@ -34,7 +34,7 @@ type DecideParams struct {
 	Lines     *api.LineRange `json:"lines,omitempty"`
 	Comment   string         `json:"comment,omitempty"`
 	Both      bool           `json:"both,omitempty"`    // of conflicts: the person's lines stay in front of the agent's
-	Replace   bool           `json:"replace,omitempty"` // of isolated hunks: the person's lines that beside names go
+	Replace   bool           `json:"replace,omitempty"` // of isolated hunks where a person has changed the same lines: these go
 	AsEdits   bool           `json:"asEdits,omitempty"` // documents that this client has open are changed by edits, also saved ones
 }
 

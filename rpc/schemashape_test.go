@@ -260,6 +260,23 @@ func addUnions(t *testing.T, defs jsonschema.Definitions) {
 	}
 }
 
+// TestDescriptionsAreInOrder: whoever adds a member finds the others of its type.
+func TestDescriptionsAreInOrder(t *testing.T) {
+	raw, err := os.ReadFile("testdata/descriptions.txt")
+	require.NoError(t, err)
+	_, list, found := strings.Cut(string(raw), "\n# Types in the order of their names, each before its members.\n")
+	require.True(t, found)
+	last := ""
+	for line := range strings.Lines(list) {
+		name, _, _ := strings.Cut(line, ": ")
+		kind, _, member := strings.Cut(name, ".")
+		if kind < last || kind == last && !member {
+			t.Errorf("descriptions.txt: %s is behind a line of %s; put it among the lines of %s, the type itself first", name, last, kind)
+		}
+		last = kind
+	}
+}
+
 // TestSchemaDescribesEverything: each type and each member has a description, without words of Go.
 func TestSchemaDescribesEverything(t *testing.T) {
 	words := regexp.MustCompile(`\b(nil|api|Go|struct|pointer|omitempty|[su]?int(?:64)?|bool)\b|""|\b[A-Z][a-z]+[A-Z]\w*\b|\b(ID|URI|PID)s?\b selects`)

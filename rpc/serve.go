@@ -65,8 +65,8 @@ func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, ca
 		f := newFace(d, box)
 		t := f.table()
 		if caller != nil {
-			f.caller, f.taken = caller, taken(*caller, d.AgentsRun)
-			t = t.forAgent(*caller, f.taken, log)
+			f.caller, f.countsAsAgent = caller, countsAsAgent(*caller, d.AgentsRun)
+			t = t.forAgent(*caller, f.countsAsAgent, log)
 		}
 		return t
 	}, log)

@@ -36,7 +36,7 @@ type Approval struct {
 	SessionID string           `json:"sessionId"`
 	TurnID    string           `json:"turnId"`
 	ItemID    string           `json:"itemId,omitempty"` // of the tool call that waits for the answer
-	CallID    string           `json:"callId,omitempty"` // the agent's id of the call; one that has not begun has no item
+	CallID    string           `json:"callId,omitempty"` // the agent's id of the call
 	Kind      ApprovalKind     `json:"kind"`
 	Title     string           `json:"title"`
 	Detail    string           `json:"detail,omitempty"`
@@ -104,6 +104,15 @@ func (a *Approval) Chosen(kinds ...ApprovalOptionKind) *ApprovalOption {
 	return nil
 }
 
+// Allowed reports whether the answer is a yes to a permission.
+func (a *Approval) Allowed() bool {
+	if a.Kind != ApprovalPermission || a.Status != ApprovalAnswered || a.Answer == nil {
+		return false
+	}
+	o := a.Option(a.Answer.OptionID)
+	return o != nil && o.Kind.Allows()
+}
+
 func (a *Approval) Key() (Kind, string) { return KindApproval, a.ID }
 
 func (a *Approval) Sequence() uint64 { return a.Seq }
@@ -141,7 +150,7 @@ func (w space) putApproval(a *Approval, v stored) error {
 // withdrawApprovals ends the pending approvals of a turn, in the order in which they were asked.
 func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32, seq *uint64, damaged func(Damage)) (ended []*Approval, err error) {
 	type asked struct {
-		at  spot
+		at  objectKey
 		seq uint64
 	}
 	var open []asked
@@ -149,7 +158,7 @@ func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32,
 	c := b.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		if st, err := decodeStored(v); err == nil && st.flags&flagActive != 0 {
-			open = append(open, asked{spot{session: session, key: bytes.Clone(k)}, st.seq})
+			open = append(open, asked{objectKey{session: session, key: bytes.Clone(k)}, st.seq})
 		}
 	}
 	slices.SortFunc(open, func(a, b asked) int { return cmp.Compare(a.seq, b.seq) })
@@ -168,8 +177,35 @@ func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32,
 	return ended, nil
 }
 
+// refusedCalls returns a function that says why an item's call has certainly not run; "" if it may have. A call that has not begun since the agent
+// asked for it has the time of the question.
+func refusedCalls(b *bolt.Bucket, ordinal uint32) func(*Item) string {
+	asked := map[string][]*Approval{}
+	prefix := approvalKey(ordinal, "")
+	c := b.Cursor()
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if a, err := decodeObject[Approval](v); err == nil && a.Kind == ApprovalPermission && soundFor(KindApproval, v) {
+			asked[a.ItemID] = append(asked[a.ItemID], a)
+		}
+	}
+	return func(it *Item) (why string) {
+		for _, a := range asked[it.ID] {
+			switch {
+			case it.Tool == nil || a.Allowed():
+				return ""
+			case !a.CreatedAt.Equal(it.StartedAt.Time):
+			case a.Status == ApprovalPending:
+				why = "the daemon was killed before anybody allowed it, so it did not run"
+			default:
+				why = "it was refused before the daemon was killed"
+			}
+		}
+		return why
+	}
+}
+
 // standInApproval makes an approval that asks nothing.
-func (at spot) standInApproval(tx *bolt.Tx, root string, when Time) *Approval {
+func (at objectKey) standInApproval(tx *bolt.Tx, root string, when Time) *Approval {
 	turn := turnAt(tx, at.session, ordinalOf(at.key))
 	return &Approval{
 		ID: ApprovalID(string(at.key[5:]), turn), Workspace: root, SessionID: at.session, TurnID: turn, Kind: ApprovalQuestion,

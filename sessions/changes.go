@@ -127,12 +127,12 @@ func (r *resolver) value(at changed) []byte {
 	switch at.kind {
 	case KindSession:
 		if b := r.tx.Bucket(bucketSessions).Bucket([]byte(at.id)); b != nil {
-			return bytes.Clone(r.s.sound(r.tx, spot{session: at.id, key: keySession}, b.Get(keySession)))
+			return bytes.Clone(r.s.sound(r.tx, objectKey{session: at.id, key: keySession}, b.Get(keySession)))
 		}
 	case KindTurn:
 		if r.seek(at.id) {
 			key := turnKey(r.ref.ordinal)
-			return bytes.Clone(r.s.sound(r.tx, spot{session: r.ref.session, key: key}, r.session.Get(key)))
+			return bytes.Clone(r.s.sound(r.tx, objectKey{session: r.ref.session, key: key}, r.session.Get(key)))
 		}
 	case KindItem:
 		if turn, index, ok := splitItemID(at.id); ok && r.seek(turn) {
@@ -142,12 +142,12 @@ func (r *resolver) value(at changed) []byte {
 	case KindApproval:
 		if turn, tag, ok := splitApprovalID(at.id); ok && r.seek(turn) {
 			key := approvalKey(r.ref.ordinal, tag)
-			return bytes.Clone(r.s.sound(r.tx, spot{session: r.ref.session, key: key}, r.session.Get(key)))
+			return bytes.Clone(r.s.sound(r.tx, objectKey{session: r.ref.session, key: key}, r.session.Get(key)))
 		}
 	case KindDiff:
 		if r.space != nil {
 			key := []byte(at.id)
-			return bytes.Clone(r.s.sound(r.tx, spot{root: r.root, key: key}, r.space.Bucket(bucketDiffs).Get(key)))
+			return bytes.Clone(r.s.sound(r.tx, objectKey{root: r.root, key: key}, r.space.Bucket(bucketDiffs).Get(key)))
 		}
 	}
 	return nil

@@ -21,14 +21,14 @@ type Damage struct {
 // bucketDamaged holds what was set aside: n → name, 0, stored form. It is created when first needed.
 var bucketDamaged = []byte("damaged")
 
-// A spot is where an object is stored.
-type spot struct {
+// A objectKey is where an object is stored.
+type objectKey struct {
 	session string // "": it is a diff
 	root    string // of a diff
 	key     []byte // in the session's bucket, or the diff's path
 }
 
-func (at spot) kind() Kind {
+func (at objectKey) kind() Kind {
 	switch {
 	case at.session == "":
 		return KindDiff
@@ -42,12 +42,12 @@ func (at spot) kind() Kind {
 	return KindSession
 }
 
-func (at spot) String() string {
+func (at objectKey) String() string {
 	return fmt.Sprintf("%s %q %q %x", at.kind(), at.root, at.session, at.key)
 }
 
 // bucket returns where the object is stored, or nil.
-func (at spot) bucket(tx *bolt.Tx) *bolt.Bucket {
+func (at objectKey) bucket(tx *bolt.Tx) *bolt.Bucket {
 	if at.session != "" {
 		return tx.Bucket(bucketSessions).Bucket([]byte(at.session))
 	}
@@ -87,12 +87,12 @@ func soundFor(kind Kind, v []byte) bool {
 	return id != "" && o.Sequence() == st.seq
 }
 
-// sound returns v, the object stored at a spot. If v is damaged, it sets v aside and returns the stand-in.
-func (s *Store) sound(tx *bolt.Tx, at spot, v []byte) []byte {
+// sound returns v, the object stored at a key. If v is damaged, it sets v aside and returns the stand-in.
+func (s *Store) sound(tx *bolt.Tx, at objectKey, v []byte) []byte {
 	if v == nil || intact(v) || soundFor(at.kind(), v) {
 		return v
 	}
-	lost := spot{at.session, at.root, bytes.Clone(at.key)} // clones only the key that is kept
+	lost := objectKey{at.session, at.root, bytes.Clone(at.key)} // clones only the key that is kept
 	in, o := standIn(tx, lost, v)
 	s.damaged(lost, o)
 	return in.encode()
@@ -100,11 +100,11 @@ func (s *Store) sound(tx *bolt.Tx, at spot, v []byte) []byte {
 
 // soundItem is itemValue for an item that is sound, and otherwise returns the stand-in.
 func (s *Store) soundItem(b *bolt.Bucket, session string, key, v []byte) []byte {
-	return itemValue(b, key, s.sound(b.Tx(), spot{session: session, key: key}, v))
+	return itemValue(b, key, s.sound(b.Tx(), objectKey{session: session, key: key}, v))
 }
 
 // damaged makes the writer set an object aside, once.
-func (s *Store) damaged(at spot, o Object) {
+func (s *Store) damaged(at objectKey, o Object) {
 	name := at.String()
 	s.mu.Lock()
 	known := s.aside[name]
@@ -178,11 +178,11 @@ func (w space) forgetDamaged() error {
 }
 
 // setAside puts a stand-in in the place of a damaged object. It does nothing if the object was stored again meanwhile.
-type setAside struct{ at spot }
+type setAside struct{ at objectKey }
 
 func (setAside) isOp() {}
 
-func (w space) setAside(at spot) error {
+func (w space) setAside(at objectKey) error {
 	b := at.bucket(w.tx)
 	if b == nil {
 		return nil
@@ -206,7 +206,7 @@ func (w space) keepAside(what string, v []byte) error {
 }
 
 // standIn makes the object that replaces the damaged v, from what is known without v.
-func standIn(tx *bolt.Tx, at spot, v []byte) (stored, Object) {
+func standIn(tx *bolt.Tx, at objectKey, v []byte) (stored, Object) {
 	old, _ := decodeStored(v)
 	o := at.object(tx, old)
 	kind, id := o.Key()
@@ -257,7 +257,7 @@ const (
 )
 
 // object makes a stand-in without a seq.
-func (at spot) object(tx *bolt.Tx, old stored) Object {
+func (at objectKey) object(tx *bolt.Tx, old stored) Object {
 	if at.session == "" {
 		d := &Diff{
 			Workspace: at.root, Path: string(at.key), URI: "", Kind: DiffModified, State: "clean", Baseline: "unknown",
@@ -298,7 +298,7 @@ func (at spot) object(tx *bolt.Tx, old stored) Object {
 
 // standInSession makes a session that may do no more than the damaged one. A permission of the damaged one counts only if
 // the words that would narrow it are readable.
-func (at spot) standInSession(b *bolt.Bucket, root string, when Time, old stored) *Session {
+func (at objectKey) standInSession(b *bolt.Bucket, root string, when Time, old stored) *Session {
 	s := &Session{
 		ID: at.session, Workspace: root, Title: damagedTitle, Mode: ModeAsk, Isolation: "copy", State: SessionIdle,
 		CreatedAt: when, UpdatedAt: when,

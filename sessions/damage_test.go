@@ -51,14 +51,14 @@ func fillDamageable(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// spots returns the places of a database's objects.
-func spots(t *testing.T, path string) (all []spot) {
+// objectKeys returns the places of a database's objects.
+func objectKeys(t *testing.T, path string) (all []objectKey) {
 	change(t, path, func(tx *bolt.Tx) error {
 		sessions := tx.Bucket(bucketSessions)
 		err := sessions.ForEachBucket(func(id []byte) error {
 			return sessions.Bucket(id).ForEach(func(k, v []byte) error {
 				if k[0] == keySession[0] || k[0] == prefixTurn || k[0] == prefixItem || k[0] == prefixApproval {
-					all = append(all, spot{session: string(id), key: bytes.Clone(k)})
+					all = append(all, objectKey{session: string(id), key: bytes.Clone(k)})
 				}
 				return nil
 			})
@@ -67,7 +67,7 @@ func spots(t *testing.T, path string) (all []spot) {
 			return err
 		}
 		return spaceBucket(tx, damagedRoot).Bucket(bucketDiffs).ForEach(func(k, v []byte) error {
-			all = append(all, spot{root: damagedRoot, key: bytes.Clone(k)})
+			all = append(all, objectKey{root: damagedRoot, key: bytes.Clone(k)})
 			return nil
 		})
 	})
@@ -162,7 +162,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 	t.Parallel()
 	whole := filepath.Join(t.TempDir(), "db")
 	fillDamageable(t, whole)
-	all := spots(t, whole)
+	all := objectKeys(t, whole)
 	require.Len(t, all, 3*5+2)
 	r := rand.New(rand.NewPCG(14, 4))
 	for _, ended := range []bool{false, true} {
@@ -244,7 +244,7 @@ func TestObjectsWithoutChecksums(t *testing.T) {
 	require.NoError(t, err)
 	want := readAll(t, s)
 	require.NoError(t, s.Close())
-	all := spots(t, path)
+	all := objectKeys(t, path)
 	change(t, path, func(tx *bolt.Tx) error {
 		for _, at := range all {
 			st, err := decodeStored(at.bucket(tx).Get(at.key))

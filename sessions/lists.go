@@ -28,7 +28,7 @@ func ToContinue(list []*Session) (ones []*Session) {
 func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	var out []*Diff
 	clone := func(b *bolt.Bucket, k, v []byte) []byte {
-		return bytes.Clone(s.sound(b.Tx(), spot{root: root, key: k}, v))
+		return bytes.Clone(s.sound(b.Tx(), objectKey{root: root, key: k}, v))
 	}
 	err := s.scan(inSpace(root, bucketDiffs), nil, clone, func(k, v []byte) error {
 		if st, err := decodeStored(v); err == nil && st.flags&flagPending == 0 {

@@ -155,7 +155,7 @@ func (s *Store) Session(id string) (*Session, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketSessions).Bucket([]byte(id)); b != nil {
-			raw = bytes.Clone(s.sound(tx, spot{session: id, key: keySession}, b.Get(keySession)))
+			raw = bytes.Clone(s.sound(tx, objectKey{session: id, key: keySession}, b.Get(keySession)))
 		}
 		return nil
 	})
@@ -168,7 +168,7 @@ func (s *Store) Turn(id string) (*Turn, error) {
 	err := s.view(func(tx *bolt.Tx) error {
 		if b, ref := turnBucket(tx, id); b != nil {
 			key := turnKey(ref.ordinal)
-			raw = bytes.Clone(s.sound(tx, spot{session: ref.session, key: key}, b.Get(key)))
+			raw = bytes.Clone(s.sound(tx, objectKey{session: ref.session, key: key}, b.Get(key)))
 		}
 		return nil
 	})
@@ -210,7 +210,7 @@ func (s *Store) Diff(root, path string) (*Diff, error) {
 	var raw []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		if w := spaceBucket(tx, root); w != nil {
-			raw = bytes.Clone(s.sound(tx, spot{root: root, key: []byte(path)}, w.Bucket(bucketDiffs).Get([]byte(path))))
+			raw = bytes.Clone(s.sound(tx, objectKey{root: root, key: []byte(path)}, w.Bucket(bucketDiffs).Get([]byte(path))))
 		}
 		return nil
 	})

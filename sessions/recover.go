@@ -80,7 +80,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, o Options, aliv
 			return nil, err
 		}
 	}
-	s, err := decodeSound[Session](w, spot{session: id, key: keySession}, o.OnDamage)
+	s, err := decodeSound[Session](w, objectKey{session: id, key: keySession}, o.OnDamage)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, o Options, aliv
 	}
 	var out []*Turn
 	for _, ordinal := range ordinals {
-		t, err := decodeSound[Turn](w, spot{session: id, key: turnKey(ordinal)}, o.OnDamage)
+		t, err := decodeSound[Turn](w, objectKey{session: id, key: turnKey(ordinal)}, o.OnDamage)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,8 @@ func later(a, b Time) Time {
 	return b
 }
 
-// cancelItems ends the running items of a turn, and adds notices about them. Uncut tools that were kept stay.
+// cancelItems ends the running items of a turn, and adds notices about them: as rejected the calls that only wait for a permission or were
+// refused it, the others as cancelled. Uncut tools that were kept stay.
 func (w space) cancelItems(
 	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), alive Time,
 ) error {
@@ -127,14 +128,14 @@ func (w space) cancelItems(
 	items := 0
 	prefix := itemKey(prefixItem, ordinal, 0)[:5]
 	c := b.Cursor()
-	var unsound []spot
+	var unsound []objectKey
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 		items = int(binary.BigEndian.Uint32(k[len(prefix):])) + 1
 		if st, err := decodeStored(v); err != nil || st.flags&flagActive == 0 {
 			continue
 		}
 		if !soundFor(KindItem, v) { // it has no text that could be kept
-			unsound = append(unsound, spot{session: session, key: bytes.Clone(k)})
+			unsound = append(unsound, objectKey{session: session, key: bytes.Clone(k)})
 			continue
 		}
 		it, err := decodeObject[Item](itemValue(b, k, v))
@@ -149,8 +150,10 @@ func (w space) cancelItems(
 		}
 	}
 	var notices []*Item
+	refused := refusedCalls(b, ordinal)
 	for _, it := range running {
-		if leftOpen != nil {
+		why := refused(it)
+		if leftOpen != nil && why == "" {
 			if text := leftOpen(it); text != "" {
 				notices = append(notices, &Item{
 					ID: ItemID(it.TurnID, items+len(notices)), TurnID: it.TurnID, SessionID: it.SessionID, Workspace: it.Workspace,
@@ -164,6 +167,14 @@ func (w space) cancelItems(
 		var detail []byte
 		if key := b.Get(itemKey(prefixDetail, ordinal, uint32(it.Index))); key != nil {
 			detail = bytes.Clone(w.tx.Bucket(bucketBlobs).Get(key))
+		}
+		if why != "" {
+			it.Status, it.Tool.Error = ItemRejected, why
+			var uncut Tool
+			if detail != nil && json.Unmarshal(detail, &uncut) == nil {
+				uncut.Error = why
+				detail, _ = json.Marshal(&uncut)
+			}
 		}
 		if err := w.put(it, detail); err != nil {
 			return err
@@ -204,8 +215,8 @@ func (w space) addUnanswered(b *bolt.Bucket, ordinal uint32, asked []*Approval, 
 	return nil
 }
 
-// decodeSound decodes the object at a spot, or sets it aside and returns its stand-in.
-func decodeSound[T any](w space, at spot, damaged func(Damage)) (*T, error) {
+// decodeSound decodes the object at a key, or sets it aside and returns its stand-in.
+func decodeSound[T any](w space, at objectKey, damaged func(Damage)) (*T, error) {
 	v := at.bucket(w.tx).Get(at.key)
 	if v != nil && !soundFor(at.kind(), v) {
 		_, o := standIn(w.tx, at, v)

@@ -2,6 +2,7 @@ package sessions_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -128,4 +129,66 @@ func TestOpenAddsWhatWasAsked(t *testing.T) {
 	a, err := s.Approval(ApprovalID("a", "t1"))
 	require.NoError(t, err)
 	require.Equal(t, ApprovalWithdrawn, a.Status)
+}
+
+// TestOpenEndsWhatWasAskedFor: a call that waited for its permission, or was refused it, did not run; one that was allowed, or had begun before
+// it was asked for, may have.
+func TestOpenEndsWhatWasAskedFor(t *testing.T) {
+	const unanswered, refused = "the daemon was killed before anybody allowed it, so it did not run", "it was refused before the daemon was killed"
+	type asked struct {
+		status ApprovalStatus
+		option string
+	}
+	waits, yes, no := asked{ApprovalPending, ""}, asked{ApprovalAnswered, "y"}, asked{ApprovalAnswered, "n"}
+	for name, c := range map[string]struct {
+		asked []asked
+		began int // after the last question, or before it
+		want  ItemStatus
+		why   string
+	}{
+		"waits":                    {[]asked{waits}, 0, ItemRejected, unanswered},
+		"allowed":                  {[]asked{yes}, 0, ItemCancelled, ""},
+		"refused":                  {[]asked{no}, 0, ItemRejected, refused},
+		"expired":                  {[]asked{{ApprovalExpired, ""}}, 0, ItemRejected, refused},
+		"withdrawn":                {[]asked{{ApprovalWithdrawn, ""}}, 0, ItemRejected, refused},
+		"an unknown answer":        {[]asked{{ApprovalAnswered, "x"}}, 0, ItemRejected, refused},
+		"refused, and asked again": {[]asked{no, waits}, 0, ItemRejected, unanswered},
+		"allowed, and asked again": {[]asked{yes, waits}, 0, ItemCancelled, ""},
+		"begun, and asked for":     {[]asked{waits}, -1, ItemCancelled, ""},
+		"refused, and begun":       {[]asked{no}, 1, ItemCancelled, ""},
+		"not asked for":            {nil, 0, ItemCancelled, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := dbPath(t)
+			s, _ := openAt(t, path)
+			call := item("t1", "s1", 0, ItemRunning, 9)
+			call.Kind, call.Tool, call.StartedAt = ItemTool, &Tool{CallID: "c1", Name: "shell", Paths: []string{}}, at(19+len(c.asked)+c.began)
+			must(t, s, append(puts(session("s1", 1), turn("t1", "s1", TurnRunning, 2)), Put{Object: call, Detail: []byte(`{"callId":"c1","name":"shell","output":"all"}`)})...)
+			for i, one := range c.asked {
+				a := approval("t1", "s1", string(rune('a'+i)), one.status, uint64(10+i))
+				a.Kind, a.ItemID, a.CreatedAt = ApprovalPermission, call.ID, at(20+i)
+				a.Options = []ApprovalOption{{ID: "y", Label: "Yes", Kind: AllowOnce}, {ID: "n", Label: "No", Kind: RejectOnce}}
+				if one.status == ApprovalAnswered {
+					a.Answer = &ApprovalAnswer{OptionID: one.option}
+				}
+				must(t, s, puts(a)...)
+			}
+			require.NoError(t, s.Close())
+
+			open := 0
+			s, _, err := Open(path, Options{LeftOpen: func(*Item) string { open++; return "" }})
+			require.NoError(t, err)
+			defer s.Close()
+			got, err := s.Item(call.ID)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.Status)
+			require.Equal(t, c.why, got.Tool.Error)
+			require.NotNil(t, got.EndedAt)
+			require.Equal(t, c.want == ItemCancelled, open == 1, "only what may have run has left changes")
+			detail, err := s.ItemDetail(call.ID)
+			require.NoError(t, err)
+			require.Equal(t, c.why != "", strings.Contains(string(detail), c.why) && c.why != "", "%s", detail)
+			require.Contains(t, string(detail), `"output":"all"`)
+		})
+	}
 }

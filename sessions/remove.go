@@ -31,7 +31,7 @@ func (w space) removeSession(id string, seq uint64) error {
 				continue
 			}
 			e, ok := decodeChanged(changes.Get(be64(s.seq)))
-			if !ok || e.kind != (spot{session: id, key: k}).kind() { // it is a damaged object's, which has another's seq
+			if !ok || e.kind != (objectKey{session: id, key: k}).kind() { // it is a damaged object's, which has another's seq
 				continue
 			}
 			if e.kind == KindTurn {
@@ -82,7 +82,7 @@ func (w space) removeTurn(id string, seq uint64) error {
 					continue
 				}
 				e, ok := decodeChanged(changes.Get(be64(s.seq)))
-				if !ok || e.kind != (spot{session: ref.session, key: k}).kind() { // it is a damaged object's, which has another's seq
+				if !ok || e.kind != (objectKey{session: ref.session, key: k}).kind() { // it is a damaged object's, which has another's seq
 					continue
 				}
 				if err := errors.Join(changes.Delete(be64(s.seq)), index.Gone(s.seq)); err != nil {

@@ -4,7 +4,7 @@ package sessions
 type forks struct {
 	s        *Store
 	sessions map[string]*Session        // nil: it was deleted meanwhile
-	turns    map[string]map[string]bool // the turns of a session, as sameTurn names them
+	turns    map[string]map[string]bool // the turns of a session, as SameTurn names them
 }
 
 func (f *forks) session(id string) *Session {
@@ -23,7 +23,7 @@ func (f *forks) copied(session, turn string) bool {
 		return false
 	}
 	t, err := f.s.Turn(turn)
-	return err == nil && of.Copied(t) && f.of(of.ForkedFrom.SessionID)[sameTurn(t)]
+	return err == nil && of.Copied(t) && f.of(of.ForkedFrom.SessionID)[SameTurn(t)]
 }
 
 // of returns the turns of a session; of one that is gone, none.
@@ -40,12 +40,12 @@ func (f *forks) of(session string) map[string]bool {
 			break
 		}
 		for _, t := range page {
-			have[sameTurn(t)] = true
+			have[SameTurn(t)] = true
 		}
 		before, more = page[len(page)-1].ID, others
 	}
 	return have
 }
 
-// sameTurn returns what a turn and its copies have in common, and no other turn of the session.
-func sameTurn(t *Turn) string { return t.CreatedAt.String() + "\x00" + t.Prompt }
+// SameTurn returns what a turn and its copies have in common, and no other turn of the session.
+func SameTurn(t *Turn) string { return t.CreatedAt.String() + "\x00" + t.Prompt }

@@ -55,7 +55,7 @@ type Store struct {
 	waiting  []*unit
 	inHand   []*unit // taken by the writer and not yet answered
 	trouble  error
-	aside    map[string]bool // spots whose objects are damaged
+	aside    map[string]bool // keys whose objects are damaged
 	begun    int             // commits that began
 	ended    int             // commits that ended
 	tried    chan struct{}   // closed when the next commit ends; nil: nobody waits for it

@@ -95,7 +95,7 @@ func (s *Store) sessionPage(root, cursor string, limit int) (raw [][]byte, next 
 			if b == nil {
 				continue
 			}
-			v := bytes.Clone(s.sound(tx, spot{session: string(k[8:]), key: keySession}, b.Get(keySession)))
+			v := bytes.Clone(s.sound(tx, objectKey{session: string(k[8:]), key: keySession}, b.Get(keySession)))
 			if v == nil {
 				continue
 			}
@@ -131,7 +131,7 @@ func (s *Store) LastTurn(session string) (*Turn, error) {
 	err := s.view(func(tx *bolt.Tx) error {
 		if b := tx.Bucket(bucketSessions).Bucket([]byte(session)); b != nil {
 			if k := lastKey(b, []byte{prefixTurn}); k != nil {
-				raw = bytes.Clone(s.sound(tx, spot{session: session, key: k}, b.Get(k)))
+				raw = bytes.Clone(s.sound(tx, objectKey{session: session, key: k}, b.Get(k)))
 			}
 		}
 		return nil
@@ -165,7 +165,7 @@ func (s *Store) Turns(session, before string, limit int) (turns []*Turn, more bo
 				more = true
 				return nil
 			}
-			v = bytes.Clone(s.sound(tx, spot{session: session, key: k}, v))
+			v = bytes.Clone(s.sound(tx, objectKey{session: session, key: k}, v))
 			raw, size = append(raw, v), size+len(v)
 		}
 		return nil
@@ -262,7 +262,7 @@ func (s *Store) readTranscript(b *bolt.Bucket, session string, end []byte, newes
 		above = turnKey(high + 1)
 	}
 	for k, v := seekBefore(c, above, []byte{prefixTurn}); len(k) > 0 && k[0] == prefixTurn && ordinalOf(k) >= low; k, v = c.Prev() {
-		p.turns = append(p.turns, bytes.Clone(s.sound(b.Tx(), spot{session: session, key: k}, v)))
+		p.turns = append(p.turns, bytes.Clone(s.sound(b.Tx(), objectKey{session: session, key: k}, v)))
 		if len(p.turns) == 2*maxPage { // a session with very many turns without items
 			break
 		}

@@ -47,7 +47,7 @@ func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err
 				next = Place{Turn: o}
 			}
 			if next.Next == 0 {
-				if err := add(KindTurn, s.sound(tx, spot{session: session, key: k}, v), nil); err != nil {
+				if err := add(KindTurn, s.sound(tx, objectKey{session: session, key: k}, v), nil); err != nil {
 					return err
 				}
 				next.Next = 1

@@ -16,22 +16,29 @@ import (
 
 // A call is a tool call of the turn that has not ended.
 type call struct {
-	report  agent.CallReport
-	kind    string
-	title   string
-	tool    string // the tool's name, where the agent gives one
-	status  string
-	result  json.RawMessage // rawOutput
-	text    string          // of content
-	changes []change        // of content
-	started bool            // its ToolStart is emitted
-	titled  bool            // Args are of the title
-	asks    int             // permissions for it that nobody has answered
-	refused string          // why it was not allowed, or ""
-	guessed bool            // result is no word of the agent's; see agent.ToolEnd.Guess
-	told    []string        // once goOn has ended it: the files that its end, and late ones, have named, without those in open
-	open    []string        // once goOn has ended it: the files that had not changed
-	since   time.Time       // when the line came by which it may have begun; zero while it certainly has not
+	report    agent.CallReport
+	kind      string
+	title     string
+	tool      string // the tool's name, where the agent gives one
+	status    string
+	result    json.RawMessage // rawOutput
+	text      string          // of content
+	texts     []string        // its parts
+	changes   []change        // of content
+	started   bool            // its ToolStart is emitted
+	titled    bool            // Args are of the title
+	asks      int             // permissions for it that nobody has answered
+	asked     time.Time       // when the first permission was asked; zero: never
+	unnamed   bool            // it was asked for without an id, and not announced
+	announced string          // the command that the agent had announced, if it asked for another one; see does
+	allowed   string          // what was allowed, as does says it; "" nothing
+	refused   string          // why it was not allowed, or ""
+	refusedAt time.Time       // when the agent was told that
+	goesOn    bool            // the agent has said since then that it is doing it, or has done it
+	guessed   bool            // result is no word of the agent's; see agent.ToolEnd.Guess
+	told      []string        // once goOn has ended it: the files that its end, and late ones, have named, without those in open
+	open      []string        // once goOn has ended it: the files that had not changed
+	since     time.Time       // when the line came by which it may have begun; zero while it certainly has not
 }
 
 // holdTime is how long a command that the agent has announced waits for a request for permission, which would follow at once. After it,
@@ -78,12 +85,13 @@ func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []ag
 	o := u.Object(nil)
 	id := o.Get("toolCallId").Name()
 	if id == "" { // an update is about the latest call without an id
-		if fresh || d.nameless == 0 {
-			d.nameless++
-		}
-		id = fmt.Sprintf("call-without-id-%d", d.nameless)
-		delete(d.earlier, id)
+		id = d.idOfOwn(fresh || d.nameless == 0)
 	}
+	return d.takeIn(dst, d.adopted(id, o, fresh), o, fresh)
+}
+
+// takeIn takes in what a message says of the call with an id.
+func (d *decoder) takeIn(dst []agent.Event, id string, o jsontext.Object, fresh bool) []agent.Event {
 	c := d.calls[id]
 	if c == nil {
 		if d.ended[id] && !fresh {
@@ -101,7 +109,36 @@ func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []ag
 		d.order = append(d.order, id)
 	}
 	d.learn(c, o)
-	return d.progress(dst, c)
+	return d.progress(d.swapped(dst, c), c)
+}
+
+// idOfOwn returns an id for a call of which the agent gives none: that of the latest one, or another.
+func (d *decoder) idOfOwn(another bool) string {
+	if another {
+		d.nameless++
+	}
+	id := fmt.Sprintf("call-without-id-%d", d.nameless)
+	delete(d.earlier, id)
+	return id
+}
+
+// adopted returns the id under which the decoder has a call of the agent's. The agent may have asked for it without an id, and announces it with one now.
+func (d *decoder) adopted(id string, o jsontext.Object, fresh bool) string {
+	if own := d.adopts[id]; own != "" && !(fresh && d.ended[own]) {
+		return own
+	}
+	delete(d.adopts, id)
+	own := d.idOfOwn(false)
+	c := d.calls[own]
+	if !fresh || id == own || d.calls[id] != nil || c == nil || !c.unnamed {
+		return id
+	}
+	now := &call{report: agent.CallReport{ID: id}}
+	if d.learn(now, o); now.name() != c.name() || now.does(d.dir) != c.does(d.dir) || !slices.Equal(now.report.Call(d.dir).Paths, c.report.Call(d.dir).Paths) {
+		return id
+	}
+	d.adopts[id], c.unnamed = own, false
+	return own
 }
 
 // learn adds what a message says of a call: each member that is there replaces the one before.
@@ -114,13 +151,14 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 	}
 	if s := o.Text("status"); s != "" {
 		c.status = s
+		c.goesOn = c.goesOn || c.refused != "" && (s == "in_progress" || s == "completed" && len(changesOf(o.Get("content"))) > 0)
 	}
 	switch args := o.Get("rawInput"); {
 	case isEmpty(args):
 	case args.IsObject():
-		c.report.Args, c.titled = args.Copy(), false
+		c.input(args.Copy())
 	default:
-		c.report.Args, c.titled = append(append([]byte(`{"arguments":`), args.Copy()...), '}'), false
+		c.input(append(append([]byte(`{"arguments":`), args.Copy()...), '}'))
 	}
 	if r := o.Get("rawOutput"); !r.IsNull() && !(r.IsObject() && len(r.Object(nil)) == 0) {
 		c.result = r.Copy()
@@ -128,20 +166,16 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 	for l := range o.Get("locations").Elements() {
 		c.addPath(l.Get("path").Text())
 	}
-	var text strings.Builder
 	for item := range o.Get("content").Elements() {
-		switch item.Get("type").Text() {
-		case "diff":
+		if item.Get("type").Text() == "diff" {
 			c.addPath(item.Get("path").Text())
-		case "content":
-			text.WriteString(item.Get("content").Get("text").Text())
 		}
 	}
 	if all := changesOf(o.Get("content")); len(all) > 0 {
 		c.changes = all
 	}
-	if text.Len() > 0 {
-		c.text = text.String()
+	if all := textsOf(o.Get("content")); len(all) > 0 {
+		c.texts, c.text = all, strings.Join(all, "")
 	}
 	if s := o.Text("name"); s != "" {
 		c.tool = s
@@ -157,8 +191,7 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 }
 
 func (c *call) addPath(path string) {
-	const most = 100
-	if path != "" && !slices.Contains(c.report.Paths, path) && len(c.report.Paths) < most {
+	if path != "" && !slices.Contains(c.report.Paths, path) && len(c.report.Paths) < maxPaths {
 		c.report.Paths = append(c.report.Paths, path)
 	}
 }
@@ -204,6 +237,9 @@ func (d *decoder) progress(dst []agent.Event, c *call) []agent.Event {
 			return d.start(dst, c, time.Time{})
 		}
 	default:
+		if c.refused != "" && !c.goesOn {
+			return dst
+		}
 		switch dst = d.before(dst); {
 		case running:
 			return d.start(dst, c, time.Time{})
@@ -223,10 +259,10 @@ func (d *decoder) start(dst []agent.Event, c *call, said time.Time) []agent.Even
 // finish emits a call's ToolEnd. A command of which nothing said that it ran has no ToolStart: it may have begun at any time.
 func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event {
 	refused := c.refused
-	if len(c.result) > 0 {
-		refused = "" // something ran
+	if refused != "" && d.ranAllTheSame(c, failed) {
+		refused = ""
 	}
-	if end := c.report.End(d.dir, c.result, failed, ""); refused == "" && len(end.Call.Paths) == 0 && end.Call.Writes() == agent.WritesNamed {
+	if end := c.report.End(d.dir, c.result, failed, ""); len(end.Call.Paths) == 0 && end.Call.Writes() == agent.WritesNamed {
 		c.report.RawName = c.name() + nowhere
 	}
 	if !c.started {
@@ -243,18 +279,26 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 	end.Guess = c.guessed
 	if c.refused != "" {
 		end.Call.Denials = nil // nobody needs to be told how to allow what a person has refused
+		end.Asked, end.Refused = c.asked, d.aloneSince(c)
 	}
-	d.changes(&end)
+	d.changes(&end, c)
 	dst = append(d.close(dst, c), end)
-	if c.refused != "" && (end.State == agent.CallCompleted || end.Call.ExitCode != nil) {
-		dst = append(dst, agent.Notice{Text: "The agent ran this although it was refused: " + end.Call.Title})
+	if refused != "" && !c.asked.IsZero() {
+		c.told = append(c.told, changedPaths(&end)...)
+		if d.passed[c.report.ID] == nil {
+			d.passed[c.report.ID] = c
+		}
+	}
+	if c.refused != "" && refused == "" {
+		dst = append(dst, agent.Notice{Text: "The agent " + c.did() + " this although it was refused: " + end.Call.Title})
 	}
 	return dst
 }
 
-// changes names the files that a call may have written, without contents: the disk has them.
-func (d *decoder) changes(end *agent.ToolEnd) {
-	if end.Call.Writes() != agent.WritesNamed || end.State == agent.CallRejected {
+// changes names the files that a call may have written, without contents: the disk has them. A refused one may have written those that have
+// changed since the agent asked for it.
+func (d *decoder) changes(end *agent.ToolEnd, c *call) {
+	if end.Call.Writes() != agent.WritesNamed || end.State == agent.CallRejected && !d.wroteSinceAsked(c) {
 		return
 	}
 	end.Call.Changes = nil
@@ -265,7 +309,7 @@ func (d *decoder) changes(end *agent.ToolEnd) {
 	}
 	for _, p := range end.Call.Paths {
 		change := agent.FileChange{Path: p}
-		if end.Call.Name == "delete" {
+		if agent.Removes(end.Call.Name) {
 			_, err := os.Lstat(d.absolute(p))
 			change.Deleted = d.apart && end.State == agent.CallCompleted || !d.apart && os.IsNotExist(err)
 		}
@@ -309,31 +353,6 @@ func (d *decoder) release(dst []agent.Event) []agent.Event {
 		if c := d.calls[id]; !c.since.IsZero() && !now.Before(c.since.Add(holdTime)) {
 			dst = d.start(dst, c, c.since)
 		}
-	}
-	return dst
-}
-
-// asked notes that a permission is asked for a call, which has not begun then.
-func (d *decoder) asked(id string) {
-	if c := d.calls[id]; c != nil {
-		c.asks++
-		c.since = time.Time{}
-	}
-}
-
-// answered notes the answer to asked: refused is "" for a yes.
-func (d *decoder) answered(dst []agent.Event, id, refused string) []agent.Event {
-	c := d.calls[id]
-	if c == nil || c.asks == 0 {
-		return dst
-	}
-	c.asks--
-	switch c.refused = refused; {
-	case c.asks > 0:
-	case c.status == "completed" || c.status == "failed":
-		return d.finish(dst, c, c.status == "failed")
-	case refused == "" && !c.started && (c.writes() != agent.WritesNamed || len(c.report.Call(d.dir).Paths) > 0):
-		return d.start(dst, c, d.now())
 	}
 	return dst
 }

@@ -2,14 +2,18 @@ package acp
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
+	"cursord/agent"
 	"cursord/agent/jsontext"
 	"cursord/agent/plaintext"
 )
 
 const (
 	maxChange = 16 << 10 // bytes that a person is shown of the changes that a call announces
+	maxPaths  = 300      // files of a call: more than the daemon asks a person about
 	around    = 3        // unchanged lines that are shown beside changed ones
 )
 
@@ -22,7 +26,7 @@ type change struct {
 // changesOf returns the changes among the contents of a call.
 func changesOf(content jsontext.Value) (all []change) {
 	for item := range content.Elements() {
-		if item.Get("type").Text() == "diff" && len(all) < maxParts {
+		if item.Get("type").Text() == "diff" && len(all) < maxPaths {
 			old := item.Get("oldText")
 			all = append(all, change{strings.Clone(item.Get("path").Text()), strings.Clone(old.Text()), strings.Clone(item.Get("newText").Text()), old.IsNull()})
 		}
@@ -34,7 +38,7 @@ func changesOf(content jsontext.Value) (all []change) {
 func (c *call) unsaidChanges() string {
 	var b strings.Builder
 	for _, one := range c.changes {
-		if !one.isIn(jsontext.Value(c.report.Args)) {
+		if !c.argumentsSay(&one) {
 			one.write(&b)
 		}
 	}
@@ -45,10 +49,18 @@ func (c *call) unsaidChanges() string {
 	return text
 }
 
-// isIn reports whether one of the arguments has the new text.
-func (c *change) isIn(args jsontext.Value) bool {
-	for _, v := range args.Members() {
-		if c.new != "" && strings.Contains(v.Text(), c.new) {
+// newText matches the names of arguments that have the text which an edit writes.
+var newText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)content|new|text`) })
+
+// argumentsSay reports whether unsaid shows a change, as the whole of what one of the arguments says: the call writes this file alone.
+func (c *call) argumentsSay(one *change) bool {
+	call := c.report.Call("")
+	if one.new == "" || call.Writes() != agent.WritesNamed || len(call.Paths) != 1 || call.Paths[0] != one.path {
+		return false
+	}
+	// People see an argument whole if it is no longer than maxShown as it is shown, where a character may take three times its bytes.
+	for k, v := range jsontext.Value(c.report.Args).Members() {
+		if v.Text() == one.new && newText().Match(k) && len(v) < maxShown/3 {
 			return true
 		}
 	}

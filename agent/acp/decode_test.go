@@ -34,7 +34,7 @@ func TestRunsThoughRefused(t *testing.T) {
 	for output, ran := range map[string]bool{`{"exitCode":0,"stdout":"x"}`: true, `{"exitCode":3}`: true, `{"rejected":{"reason":"no"}}`: false, `{"error":"refused"}`: false} {
 		d := newDecoder("/w", time.Now, false)
 		d.update(nil, jsontext.Value(`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","status":"pending","rawInput":{"command":"make"}}`))
-		d.asked("1")
+		d.asked("1", "")
 		d.answered(nil, "1", "a person refused it")
 		events := d.update(nil, jsontext.Value(`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","rawOutput":`+output+`}`))
 		want := agent.Notice{Text: "The agent ran this although it was refused: make"}

@@ -14,6 +14,9 @@
 // A command that waits for a permission has not begun. Its ToolStart is emitted when a person allows it, before the agent hears of that;
 // a refused one has a ToolEnd alone.
 //
+// A refused call may be made all the same, and the agent need not say so. Its ToolEnd says since when that may have been, and an edit's names
+// the files that have changed since; the review finds out what the call has changed, and tells people.
+//
 // # Requests of the agent
 //
 // Every request is answered, one of an unknown method by an error that blocks nobody. What is not understood, or comes while no turn

@@ -182,6 +182,27 @@ asks a1 question`, "a question is a call, so that the transcript has it")
 	}
 }
 
+// TestNobodyAnswers says of questions and plans, as of commands, why there is no answer of a person.
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "2026.10.01-e373342", `{"fake":"question","text":"Which one?","options":["This","That"]}
+{"fake":"plan","text":"1. do it"}
+`)
+	const why = "nobody answered in time"
+	out := w.run(t.Context(), func(ev agent.Event) {
+		if r, ok := ev.(agent.ApprovalRequested); ok {
+			no := r.Refusal()
+			no.Unasked = why
+			require.NoError(t, w.req.Control.Answer(r.ID, no))
+		}
+	})
+	require.Equal(t, agent.Completed, out.Status, "%+v", out.Failure)
+	require.Contains(t, *out.Result, `Plan: {"outcome":{"outcome":"rejected","reason":"nobody answered in time"}}`)
+	said := w.said()
+	require.Contains(t, said, `completed question "Ask Which one?" "Which one?\n→ (no answer: nobody answered in time)\n"`)
+	require.Contains(t, said, `rejected other "Plan A plan" error="the plan was rejected: nobody answered in time"`)
+}
+
 // TestCancel ends turns in every state, in builds that can and in one that cannot.
 func TestCancel(t *testing.T) {
 	for _, build := range builds {

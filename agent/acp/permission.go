@@ -15,27 +15,40 @@ import (
 // permission has a person decide about a tool call.
 func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
 	about := params.Get("toolCall", "tool_call")
-	callID := about.Get("toolCallId").Name()
-	if callID != "" {
-		delete(t.dec.earlier, callID) // it is used again
-		dst = t.recheck(t.dec.toolCall(dst, about, false))
-		t.dec.asked(callID)
-	}
-	c := t.dec.calls[callID]
-	if c == nil { // the request has no id of a call, or of one that has ended
+	callID, fresh := t.dec.askedFor(about)
+	before := t.dec.announcedOf(callID)
+	dst = t.recheck(t.dec.takeIn(dst, callID, about.Object(nil), fresh))
+	t.dec.asked(callID, before)
+	c, open := t.dec.calls[callID]
+	if !open { // it is over already, as the request says
 		c = &call{report: agent.CallReport{ID: callID}}
 		t.dec.learn(c, about.Object(nil))
 	}
+	c.unnamed = fresh && about.Get("toolCallId").Name() == ""
 	r := c.shown(t.dec.dir)
 	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r, options: optionsOf(params.Get("options"))}
 	r.Options = a.options
-	for item := range about.Get("content").Elements() { // why the agent asks
-		if text := item.Get("content").Get("text").Text(); text != "" {
-			r.Detail = strings.TrimSpace(text + "\n" + r.Detail)
-			break
-		}
+	if c.writes() != agent.WritesNamed { // why the agent asks
+		r.Detail = strings.TrimSpace(c.said() + r.Detail)
+	}
+	if open && !c.started {
+		call := c.report.Call(t.dec.dir)
+		r.Call, dst = &call, t.dec.boundary(dst)
 	}
 	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
+}
+
+// askedFor returns the id of the call that a permission is asked for, and whether the call is a new one: the agent gives no id, or that of a call
+// which has ended.
+func (d *decoder) askedFor(about jsontext.Value) (id string, fresh bool) {
+	if id = about.Get("toolCallId").Name(); id == "" {
+		id = d.idOfOwn(d.calls[d.idOfOwn(false)] == nil)
+	}
+	if own := d.adopts[id]; own != "" {
+		id = own
+	}
+	delete(d.earlier, id) // it is used again
+	return id, d.calls[id] == nil
 }
 
 // shown is what a person is asked about the call. Detail has what the other members do not say; Whole is true if there is no such thing.
@@ -53,10 +66,50 @@ func (c *call) shown(dir string) agent.ApprovalRequested {
 	if c.misleads(call.Command) {
 		r.Detail = "The agent's title of it: " + plaintext.Visible(c.title, "") + "\n"
 	}
+	if c.announced != "" {
+		r.Detail += "The agent had announced another command: " + plaintext.Visible(c.announced, "") + "\n"
+	}
+	if c.writes() == agent.WritesNamed { // it may be what the call writes
+		r.Detail = c.said() + r.Detail
+	}
 	r.Detail = strings.TrimSpace(r.Detail + unsaid(&call, r.Dir, dir) + c.unsaidChanges())
 	r.Whole = r.Command != "" && r.Detail == ""
 	return r
 }
+
+// said has the texts of the call's content, each on lines of its own.
+func (c *call) said() string {
+	var b strings.Builder
+	for _, text := range c.texts {
+		b.WriteString(plaintext.Visible(strings.TrimSpace(text), "\n\t") + "\n")
+	}
+	return b.String()
+}
+
+// textsOf returns the texts of a call's contents, and in place of what has no text its kind.
+func textsOf(content jsontext.Value) (all []string) {
+	for item := range content.Elements() {
+		if item.Get("type").Text() != "content" {
+			continue
+		}
+		block := item.Get("content")
+		text := block.Get("text").Text()
+		switch kind := block.Get("type").Text(); {
+		case text != "" || kind == "text":
+		case kind == "resource" && block.Get("resource").Get("text").Text() != "":
+			text = block.Get("resource").Get("text").Text()
+		case kind != "":
+			text = "(" + plaintext.OneLine("", kind+" "+block.Get("uri").Text()) + ")"
+		}
+		if text != "" {
+			all = append(all, strings.Clone(text))
+		}
+	}
+	return all
+}
+
+// maxShown is how many bytes of an argument a person is shown, except of those of commands.
+const maxShown = 4 << 10
 
 // misleads reports whether the title has a command in backquotes that is not the one of the arguments.
 func (c *call) misleads(command string) bool {
@@ -69,7 +122,6 @@ func (c *call) misleads(command string) bool {
 // unsaid lists the arguments that are not in a call's command, paths or folder, one a line. It cuts long values, except those of
 // commands.
 func unsaid(call *agent.Call, elsewhere, dir string) string {
-	const most = 4 << 10
 	var b strings.Builder
 	had := map[string]bool{}
 	for k, v := range jsontext.Value(call.Args).Members() {
@@ -86,8 +138,8 @@ func unsaid(call *agent.Call, elsewhere, dir string) string {
 			continue
 		}
 		line := plaintext.Visible("With "+key+": "+string(v), "")
-		if left := len(line) - most; left > 0 && call.Name != "shell" {
-			line = fmt.Sprintf("%s… (%d more bytes)", plaintext.Cut(line, most), left)
+		if left := len(line) - maxShown; left > 0 && call.Name != "shell" {
+			line = fmt.Sprintf("%s… (%d more bytes)", plaintext.Cut(line, maxShown), left)
 		}
 		b.WriteString(line + "\n")
 	}

@@ -124,6 +124,20 @@ func TestNothingOfACommandIsHidden(t *testing.T) {
 			`{"toolCallId":"1","rawInput":{"path":"/w/a"}}`, "Edit a", "", "--- /dev/null\n+++ /w/a\n+x<U+202E>\n+\n+y", false},
 		"an edit with a diff of its arguments": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","content":"new"},"content":[{"type":"diff","path":"/w/a","oldText":"old","newText":"new"}]}`,
 			"Edit a", "", "With content: \"new\"", false},
+		"an edit with a diff of another argument": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","description":"new"},"content":[{"type":"diff","path":"/w/a","oldText":"old","newText":"new"}]}`,
+			"Edit a", "", "--- /w/a\n+++ /w/a\n-old\n+new", false},
+		"an edit with a diff of a long argument": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","content":"` + strings.Repeat("x", 5000) + `"},` +
+			`"content":[{"type":"diff","path":"/w/a","oldText":"","newText":"` + strings.Repeat("x", 5000) + `"}]}`,
+			"Edit a", "", "With content: \"" + strings.Repeat("x", 4<<10-len(`With content: "`)) + "… (920 more bytes)\n--- /w/a\n+++ /w/a\n+" + strings.Repeat("x", 5000), false},
+		"an edit with an earlier text": {`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"pending","locations":[{"path":"/w/a"}],"content":[{"type":"content","content":{"type":"text","text":"NEW"}}]}`,
+			`{"toolCallId":"1"}`, "Edit a", "", "NEW", false},
+		"an edit with texts": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"},"content":[{"type":"content","content":{"type":"text","text":"NEW\u202e"}},` +
+			`{"type":"content","content":{"type":"resource","resource":{"uri":"file:///w/a","text":"MORE"}}},{"type":"content","content":{"type":"image","data":""}}]}`,
+			"Edit a", "", "NEW<U+202E>\nMORE\n(image)", false},
+		"an edit with many diffs": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"},"content":[` + strings.Repeat(`{"type":"diff","path":"/w/a","oldText":"","newText":"x"},`, 29) +
+			`{"type":"diff","path":"/w/a","oldText":"","newText":"LAST"}]}`, "Edit a", "", strings.Repeat("--- /w/a\n+++ /w/a\n+x\n", 29) + "--- /w/a\n+++ /w/a\n+LAST", false},
+		"a command that is a diff's text": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log"},"content":[{"type":"diff","path":"/w/a","oldText":"x","newText":"git log"}]}`,
+			"git log", "git log", "--- /w/a\n+++ /w/a\n-x\n+git log", false},
 		"a command with a diff": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git apply"},"content":[{"type":"diff","path":"/w/a","oldText":"x","newText":""}]}`,
 			"git apply", "git apply", "--- /w/a\n+++ /w/a\n-x", false},
 		"an edit with a long diff": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"},"content":[{"type":"diff","path":"/w/a","oldText":"","newText":"` + strings.Repeat("x", 20_000) + `"}]}`,
@@ -241,4 +255,73 @@ func TestAnswersStayWhole(t *testing.T) {
 	require.Equal(t, same+"delete NOTHING", c.asked()[0].Options[0].Label)
 	require.Equal(t, same+"delete ⏎ EVERYTHING", c.asked()[0].Options[1].Label)
 	require.Equal(t, same+"once", c.asked()[1].Options[0].Label)
+}
+
+// TestAskedWithoutAnID: such a question has a call of its own, which the agent's next words of the same call are about.
+func TestAskedWithoutAnID(t *testing.T) {
+	t.Parallel()
+	const what = `"kind":"execute","rawInput":{"command":"a"}}`
+	ended := `{"sessionUpdate":"tool_call","toolCallId":"1","status":"completed",` + what
+	for name, test := range map[string]struct{ before, asked, id, then, want string }{
+		"never told of": {"", `{` + what, "call-without-id-1", "", "asks\nstart shell \"a\""},
+		"ended without an id": {"", `{` + what, "call-without-id-1", `{"sessionUpdate":"tool_call_update","status":"completed"}`,
+			"asks\nstart shell \"a\"\ncompleted shell \"a\""},
+		"announced then with an id": {"", `{` + what, "call-without-id-1", `{"sessionUpdate":"tool_call","toolCallId":"9","status":"completed",` + what,
+			"asks\nstart shell \"a\"\ncompleted shell \"a\""},
+		"another one is announced": {"", `{` + what, "call-without-id-1", `{"sessionUpdate":"tool_call","toolCallId":"9","status":"completed","kind":"execute","rawInput":{"command":"b"}}`,
+			"asks\nstart shell \"a\"\ncompleted shell \"b\""},
+		"announced before without an id":  {`{"sessionUpdate":"tool_call","status":"pending",` + what, `{` + what, "call-without-id-1", "", "asks\nstart shell \"a\""},
+		"the id of a call that has ended": {ended, `{"toolCallId":"1",` + what, "1", "", "completed shell \"a\"\nasks\nstart shell \"a\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newTalk(t, "/w")
+			if test.before != "" {
+				c.says(updates(test.before))
+			}
+			c.says(asksFor("1", test.asked))
+			require.Len(t, c.asked(), 1)
+			require.NotNil(t, c.asked()[0].Call)
+			require.Equal(t, []string{test.id, test.id}, []string{c.asked()[0].CallID, c.asked()[0].Call.ID})
+			require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: "y"}))
+			require.Contains(t, c.hears(), "selected")
+			if test.then != "" {
+				c.says(updates(test.then))
+			}
+			require.Equal(t, strings.ReplaceAll(test.want, "asks", `asks a1 permission "a" command="a" y:allowOnce cursord-no:rejectOnce`), c.transcript())
+		})
+	}
+}
+
+// TestAQuestionHasItsCall: the request has a call that has not begun, behind the end of what the agent thought; one that has begun is known.
+func TestAQuestionHasItsCall(t *testing.T) {
+	t.Parallel()
+	const command = `{"toolCallId":"1","kind":"execute","status":"pending","rawInput":{"command":"a"}}`
+	for name, test := range map[string]struct {
+		before, call, want string
+		has                bool
+	}{
+		"not announced": {"", command, "thinking hm\nThinkingEnd\nasks", true},
+		"announced":     {`{"sessionUpdate":"tool_call",` + command[1:], `{"toolCallId":"1"}`, "thinking hm\nThinkingEnd\nasks", true},
+		"begun": {`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","status":"in_progress","rawInput":{"command":"a"}}`, `{"toolCallId":"1"}`,
+			"thinking hm\nThinkingEnd\nstart shell \"a\"\nasks", false},
+		"an edit, which begins when it is named": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"}}`, "thinking hm\nThinkingEnd\nstart edit \"Edit a\" 1 paths\nasks", false},
+		"over already":                           {"", `{"toolCallId":"1","status":"failed","kind":"search","title":"a"}`, "thinking hm\nThinkingEnd\nfailed other \"a\" error=\"the agent gave no reason\"\nasks", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newTalk(t, "/w")
+			c.says(updates(`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"hm"}}`))
+			if test.before != "" {
+				c.says(updates(test.before))
+			}
+			c.says(asksFor("1", test.call))
+			require.True(t, strings.HasPrefix(c.transcript(), test.want+" a1 permission"), "%s", c.transcript())
+			call := c.asked()[0].Call
+			require.Equal(t, test.has, call != nil)
+			if call != nil {
+				require.Equal(t, []string{"1", "shell", "a"}, []string{call.ID, call.Name, call.Command})
+			}
+		})
+	}
 }

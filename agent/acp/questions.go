@@ -103,6 +103,9 @@ func (p *part) reply() string {
 	case p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "":
 		return p.answer.Text
 	}
+	if p.answer != nil && p.answer.Unasked != "" {
+		return "(no answer: " + p.answer.Unasked + ")"
+	}
 	return "(no answer)"
 }
 
@@ -140,6 +143,8 @@ func (a *ask) decision() (accepted, refused string) {
 	switch o := p.chosen(); {
 	case allows(o):
 		return "The plan was accepted.", ""
+	case p.answer != nil && p.answer.Unasked != "":
+		return "", "the plan was rejected: " + p.answer.Unasked
 	case p.answer != nil && !p.answer.Cancelled && p.answer.Text != "":
 		return "", "the plan was rejected: " + p.answer.Text
 	case o != nil:

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -214,7 +215,7 @@ func (a *ask) outcome() outcome {
 		case allows(o):
 			return outcome{Outcome: "accepted"}
 		case o != nil, first.answer != nil && !first.answer.Cancelled && first.answer.Text != "":
-			return outcome{Outcome: "rejected", Reason: first.answer.Text}
+			return outcome{Outcome: "rejected", Reason: cmp.Or(first.answer.Text, first.answer.Unasked)}
 		}
 		return outcome{Outcome: "cancelled"}
 	case agent.ApprovalQuestion:
@@ -271,6 +272,9 @@ func (t *turn) dropAsks() {
 	t.asks = nil
 	t.mu.Unlock()
 	for _, a := range asks {
+		if a.kind == agent.ApprovalPermission {
+			t.dec.dropped(a.call)
+		}
 		t.p.write(result(jsontext.Value(a.id), outcomeResult{outcome{Outcome: "cancelled"}}))
 	}
 }

@@ -259,6 +259,9 @@ func (r *run) turn(ctx context.Context, p *proc, reused bool) (*turn, *failure.E
 		p.base[m.ID] = true
 	}
 	t := &turn{p: p, req: r.req, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
+	if r.req.Heard != nil {
+		t.dec.upTo = r.req.Heard.UpTo
+	}
 	defer p.stream.Hear(r.req.Heard)()
 	defer r.req.Control.Begin(agent.Reach{Answer: t.answer, Steer: t.steer})()
 	if !p.do(func() { t.begin(r.req.Prompt) }) {

@@ -207,9 +207,7 @@ func connectionLost(said string) *failure.Error {
 
 // died ends a turn whose process has ended.
 func (t *turn) died() {
-	t.mu.Lock()
-	t.asks = nil
-	t.mu.Unlock()
+	t.dropAsks()
 	out := agent.Outcome{Status: agent.Failed, Failure: t.hung}
 	switch {
 	case t.cancelled:

@@ -24,7 +24,7 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 		c := d.calls[id]
 		switch {
 		case c.refused != "":
-			dst = d.finish(dst, c, false)
+			dst = d.finishRefused(dst, c)
 		case !c.started && c.writes() == agent.WritesAnything:
 			dst = d.neverBegan(dst, c)
 		case c.writes() == agent.WritesNamed:
@@ -40,12 +40,22 @@ func (d *decoder) neverBegan(dst []agent.Event, c *call) []agent.Event {
 	return append(d.close(d.boundary(dst), c), end)
 }
 
+// finishRefused ends a refused call whose end the agent has not reported. Whether a command ran, and when, is then unknown.
+func (d *decoder) finishRefused(dst []agent.Event, c *call) []agent.Event {
+	if c.writes() == agent.WritesAnything && !c.goesOn {
+		c.refusedAt = d.now()
+	}
+	return d.finish(dst, c, false)
+}
+
 // closeWritten ends the edits that the agent has left open in a turn that was cut off, if they have written something, and the commands that
 // have not begun. The others stay open.
 func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Clone(d.order) {
 		c := d.calls[id]
 		switch writes := c.writes(); {
+		case c.refused != "" && (writes == agent.WritesAnything || d.wroteSinceAsked(c)):
+			dst = d.finishRefused(dst, c)
 		case c.started && c.asks == 0 && c.refused == "" && writes == agent.WritesNamed && d.wrote(c):
 			dst = d.finish(dst, c, false)
 		case !c.started && writes == agent.WritesAnything:
@@ -133,6 +143,9 @@ func (d *decoder) late(dst []agent.Event, id string, o jsontext.Object) []agent.
 		return dst
 	}
 	d.learn(c, o)
+	if c.refused != "" {
+		return d.refusedLate(dst, c, false)
+	}
 	if c.status != "completed" || c.writes() != agent.WritesNamed {
 		return dst
 	}
@@ -157,6 +170,10 @@ func (d *decoder) writtenLate(dst []agent.Event, c *call, paths []string) []agen
 func (d *decoder) writtenSince(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Sorted(maps.Keys(d.passed)) {
 		c := d.passed[id]
+		if c.refused != "" {
+			dst = d.refusedLate(dst, c, true)
+			continue
+		}
 		for _, p := range c.open {
 			if _, others := d.written[d.absolute(p)]; !others && !d.names(c.told, p) && d.hasChanged(c, p) {
 				dst = append(dst, agent.Notice{Text: plaintext.OneLine("", p) + " has changed since the agent went on without reporting its edit. " +
@@ -187,7 +204,7 @@ const tick = 10 * time.Millisecond
 
 // changedAt returns when a call by a name may have changed a file: the time of its text, or now if the call is to delete it and it is gone.
 func (d *decoder) changedAt(name, path string) time.Time {
-	if name == "delete" {
+	if agent.Removes(name) {
 		if _, err := os.Lstat(d.absolute(path)); os.IsNotExist(err) {
 			return d.now()
 		}

@@ -19,6 +19,7 @@ type decoder struct {
 	apart bool      // the agent's files are not where this process sees them
 	began time.Time // when the prompt was sent
 	now   func() time.Time
+	upTo  func() time.Time // a time by which all that the agent had written then was taken in; nil: now
 
 	text     agent.Pieces
 	thought  agent.Pieces
@@ -38,13 +39,14 @@ type decoder struct {
 	quiet    time.Time            // since when no command has run, as file times have it
 	todos    []agent.Todo
 	plans    int
-	nameless int // calls without an id
+	nameless int               // calls without an id
+	adopts   map[string]string // ids that the agent gives to calls which it has asked for without one, and those that these have here
 	unknown  map[string]int
 }
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
 	return &decoder{dir: dir, apart: apart, began: now(), now: now, quiet: now().Add(-tick), calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{},
-		written: map[string]time.Time{}, unknown: map[string]int{}}
+		written: map[string]time.Time{}, adopts: map[string]string{}, unknown: map[string]int{}}
 }
 
 // lateUpdate is the name under which the log counts updates of calls whose turn has ended.

@@ -65,7 +65,8 @@ An agent that has lost the chat of the session begins with another session_id. T
     {"type":"result","subtype":"success","result":"T"}
 
 As ` + "`cursor-agent acp`" + ` it serves ACP on stdin and stdout, and plays the script for each prompt: "ask" then asks
-for permission, also of an edit, {"fake":"edit","lost":true,…} announces an edit that is never made,
+for permission, also of an edit, "defies":"early", "silently" or "openly" has it make a call that is refused all the same,
+{"fake":"edit","lost":true,…} announces an edit that is never made,
 {"fake":"request","method":M,"params":{…}} asks the client for M and says the answer, and
 {"fake":"stop","text":R} gives a reason for the turn's end. With CURSORD_FAKE_ACP=underscore Cursor's own methods
 begin with _cursor/, as in some builds; with "version2" it speaks another version of ACP, with "forgets" it cannot load sessions. A file "updates" in the folder of a session, below
@@ -234,6 +235,7 @@ func (r *invocation) turn(args []string) int {
 			fmt.Fprintln(os.Stderr, "Aborting operation...")
 			code = 130
 		}
+		r.ending.Store(true)
 		player.voice.endShells()
 		os.Exit(code)
 	}()

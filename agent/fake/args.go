@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type invocation struct {
 	output  string
 	format  string // of what status and about say
 	sandbox string
+	ending  atomic.Bool   // a signal ends the agent
 	patient time.Duration // how long it waits for shells in the background; negative: without limit
 	dir     string        // absolute
 	fresh   string        // --new-session-id

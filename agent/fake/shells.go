@@ -140,6 +140,9 @@ func (s *stream) finish(wake func() (ended bool, err error)) error {
 				rawNumber(s.run.patient.Milliseconds()), rawNumber(int64(s.endShells())), s.run.session)
 		}
 	}
+	if s.run.ending.Load() {
+		select {} // the signal has ended the shells, and ends the agent without a result
+	}
 	s.endShells()
 	return s.result()
 }

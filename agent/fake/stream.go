@@ -23,6 +23,7 @@ type scene struct {
 	Holds   bool   `json:"sandbox"` // a sandbox can hold it
 	Group   bool   `json:"group"`   // a shell in the background makes a process group of its own
 	Lost    bool   `json:"lost"`    // in ACP mode an edit that is never made
+	Defies  string `json:"defies"`  // in ACP mode a call that is made although it is refused: "early" before the answer, "silently" after it, "openly" with words about it
 
 	Options []string `json:"options"` // the answers to a question
 }

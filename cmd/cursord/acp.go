@@ -1,20 +1,13 @@
 package main
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"os"
-	"os/user"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/arguments"
-	"cursord/cmd/cursord/internal/serve"
+	"cursord/cmd/cursord/internal/faces"
 	"cursord/cmd/cursord/internal/tracefile"
-	"cursord/cmd/cursord/internal/version"
-	"cursord/editors/acp"
 	"cursord/rpc"
 )
 
@@ -33,45 +26,14 @@ In a prompt /review shows what is left to review, /accept and /reject decide abo
 		RunE: func(c *cobra.Command, _ []string) error {
 			return tracefile.Run(trace, func(t *rpc.Tracer) error {
 				if t == nil {
-					return statusError(serveACP(c.Context(), os.Stdin, os.Stdout, os.Stderr))
+					return ended(faces.ACP(c.Context(), os.Stdin, os.Stdout, os.Stderr, dialOptions()))
 				}
-				both := t.Conn(stdio{os.Stdin, os.Stdout})
+				both := t.Conn(faces.Stdio{})
 				defer both.Close()
-				return statusError(serveACP(c.Context(), both, both, os.Stderr))
+				return ended(faces.ACP(c.Context(), both, both, os.Stderr, dialOptions()))
 			})
 		},
 	}
 	tracefile.AddFlag(c, &trace)
 	return c
-}
-
-// serveACP serves a client of ACP until it disconnects.
-func serveACP(ctx context.Context, in io.Reader, out, errOut io.Writer) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ok := acp.Serve(ctx, in, out, acp.Options{
-		Version: version.Own(), Dial: func() io.ReadWriteCloser {
-			findHome()
-			return inProcess(ctx)
-		},
-		Log: slog.New(slog.NewTextHandler(errOut, nil)),
-		Greeted: func() {
-			signalled, _ := serve.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-			context.AfterFunc(signalled, cancel)
-		},
-	})
-	if !ok {
-		return exitFailed
-	}
-	return exitOK
-}
-
-// findHome gives this process, and the daemon that it starts, a home directory: some editors start agents with PATH alone.
-func findHome() {
-	if os.Getenv("HOME") != "" {
-		return
-	}
-	if u, err := user.Current(); err == nil && u.HomeDir != "" {
-		_ = os.Setenv("HOME", u.HomeDir) // it can fail only for a name or a value that no variable has
-	}
 }

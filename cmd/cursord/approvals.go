@@ -15,7 +15,7 @@ func approvalsCommand() *cobra.Command {
 		Use:   "approvals",
 		Short: "List what agents ask you, and the rules that answer",
 		Long: `List what the agents of the workspace ask: permission for a command, a question, a plan. An agent waits for the
-answer. If nobody answers for as long as the setting approval_timeout says, it is told no.
+answer. What nobody answers for as long as the setting approval_timeout says is denied.
 
 A turn of "cursord run --approvals deny" asks nobody, and no rule answers in it: all it would ask is denied.
 
@@ -40,44 +40,5 @@ which --remove takes back, and those of the configuration ([[approve]]).`,
 	c.Flags().BoolVar(&l.Rules, "rules", false, "list the rules that answer for you")
 	c.Flags().Uint64Var(&l.Remove, "remove", 0, "with --rules: remove the rule `N` first")
 	c.Flags().BoolVar(&l.JSON, "json", false, "print the answer of the daemon as JSON")
-	return c
-}
-
-func approveCommand() *cobra.Command {
-	return replyCommand(approve.Reply{}, "approve [ID [ANSWER]]", "Answer what an agent asks", `Answer what an agent asks, with yes if no ANSWER is named. An ANSWER is the number of one of the answers that
-"cursord approvals" lists, its id, or y, n or a. --text goes
-with the answer to a question, or with a no to a plan; who accepts a plan cannot add a text. Without ID it is the only approval of the workspace.`)
-}
-
-func denyCommand() *cobra.Command {
-	return replyCommand(approve.Reply{Deny: true}, "deny [ID]", "Say no to what an agent asks",
-		`Say no to what an agent asks; of a question, that nobody answers it. Without ID it is the only approval of the workspace.`)
-}
-
-func replyCommand(r approve.Reply, use, short, long string) *cobra.Command {
-	var p place
-	c := &cobra.Command{
-		Use: use, Short: short,
-		Long: long + ` An ID may be shortened to its beginning. If it was
-answered meanwhile, or its turn has ended, nothing happens and the exit status is 1.`,
-		Args: arguments.Takes(0, 2),
-		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
-			root, err := p.find(c.Context(), client)
-			if err != nil {
-				return err
-			}
-			if args = append(args, "", ""); r.Deny {
-				args[1] = ""
-			}
-			r.ID, r.Option = args[0], args[1]
-			return r.Do(c.Context(), client, root, c.OutOrStdout())
-		}),
-	}
-	if r.Deny {
-		c.Args = arguments.Takes(0, 1)
-	}
-	p.addFlag(c)
-	c.Flags().StringVar(&r.Text, "text", "", "give the `TEXT` as the answer, or with it, if the agent takes one")
-	c.Flags().BoolVar(&r.JSON, "json", false, "print the approval as JSON")
 	return c
 }

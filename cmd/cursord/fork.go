@@ -54,10 +54,13 @@ printed: cursord run --session ID "…" goes on there.
 				params.Isolation = &isolation
 			}
 			made, err := client.SessionFork(c.Context(), params)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case asJSON:
+			}
+			if made.Session.Turns == 0 {
+				term.PrintFolded(c.ErrOrStderr(), "cursord: the fork is empty, because no turn of the session has ended\n")
+			}
+			if asJSON {
 				return term.PrintJSON(c.OutOrStdout(), made)
 			}
 			_, err = fmt.Fprintln(c.OutOrStdout(), term.Clean(made.Session.ID))

@@ -1,27 +1,15 @@
 package main
 
 import (
-	"context"
 	"io"
-	"log/slog"
-	"net"
 	"os"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/arguments"
-	"cursord/cmd/cursord/internal/export"
-	"cursord/cmd/cursord/internal/glance"
-	"cursord/cmd/cursord/internal/serve"
+	"cursord/cmd/cursord/internal/faces"
 	"cursord/cmd/cursord/internal/tracefile"
-	"cursord/cmd/cursord/internal/version"
-	"cursord/daemon/endpoint"
-	"cursord/daemon/filelist"
-	"cursord/editors/lsp"
-	"cursord/editors/lsp/found"
 	"cursord/rpc"
-	"cursord/rpc/join"
 )
 
 func lspCommand() *cobra.Command {
@@ -66,58 +54,15 @@ accept it and save, which suits editors that do not reload files by themselves.`
 		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return tracefile.Run(trace, func(t *rpc.Tracer) error {
-				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
+				both := io.ReadWriteCloser(faces.Stdio{})
 				if t != nil {
 					both = t.Conn(both)
 					defer both.Close()
 				}
-				return statusError(serveLSP(c.Context(), both, os.Stderr))
+				return ended(faces.LSP(c.Context(), both, os.Stderr, dialOptions()))
 			})
 		},
 	}
 	tracefile.AddFlag(c, &trace)
 	return c
-}
-
-// serveLSP serves a language client until it disconnects.
-func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	// Editors log stderr.
-	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	dirs, err := endpoint.FindDirs()
-	if err != nil {
-		log.Error(err.Error())
-		join.RefuseAll(rpc.NewFrameReader(both, rpc.MaxMessage), both, err)
-		return exitFailed
-	}
-	ok := lsp.Serve(ctx, both, both, lsp.Options{
-		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
-		Running: glance.Running, Folders: glance.Folders,
-		Transcript: transcriptOf, Files: filelist.Named, Log: log,
-		Greeted: func() { // before it, there is no session to end
-			signalled, _ := serve.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-			context.AfterFunc(signalled, cancel)
-		},
-	})
-	if !ok {
-		return exitFailed
-	}
-	return exitOK
-}
-
-// inProcess runs "cursord stdio" in this process and returns the client's end.
-func inProcess(ctx context.Context) io.ReadWriteCloser {
-	ours, theirs := net.Pipe()
-	go func() {
-		join.Run(ctx, theirs, theirs, join.Local(dialOptions()))
-		theirs.Close()
-	}()
-	return ours
-}
-
-// transcriptOf returns a session as Markdown.
-func transcriptOf(ctx context.Context, client *rpc.Client, session string) (t found.Transcript, err error) {
-	t.Text, t.Lines, err = export.Chat(ctx, client, session)
-	return t, err
 }

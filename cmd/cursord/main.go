@@ -19,6 +19,7 @@ import (
 	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/complete"
+	"cursord/cmd/cursord/internal/faces"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/serve"
@@ -26,6 +27,7 @@ import (
 	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/overlay"
 	"cursord/rpc"
+	"cursord/rpc/join"
 )
 
 // Exit statuses that scripts may rely on.
@@ -46,11 +48,11 @@ func execute(args []string, inject serve.Injected) int {
 	// An editor waits for the first answer of these commands: they do without the command tree.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
-		return joinStdio(context.Background(), os.Stdin, os.Stdout)
+		return int(ended(join.Run(context.Background(), os.Stdin, os.Stdout, join.Local(dialOptions()))))
 	case len(args) == 1 && args[0] == "lsp":
-		return serveLSP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
+		return int(ended(faces.LSP(context.Background(), faces.Stdio{}, os.Stderr, dialOptions())))
 	case len(args) == 1 && args[0] == "acp":
-		return serveACP(context.Background(), os.Stdin, os.Stdout, os.Stderr)
+		return int(ended(faces.ACP(context.Background(), os.Stdin, os.Stdout, os.Stderr, dialOptions())))
 	}
 	root := rootCommand(inject)
 	root.SetArgs(args)

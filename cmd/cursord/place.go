@@ -26,22 +26,8 @@ func (p *place) addFlag(c *cobra.Command) {
 
 // find returns the workspace's absolute path: the directory that the user gave; else the one that naming.Around finds.
 func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
-	if p.dir != "" {
-		return naming.ResolveDir(p.dir)
-	}
-	here, err := naming.ResolveDir(".")
-	if err != nil {
-		return "", err
-	}
-	known, err := client.WorkspaceList(ctx)
-	if err != nil {
-		return "", err
-	}
-	roots := map[string]bool{}
-	for _, w := range known.Workspaces {
-		roots[w.Workspace] = true
-	}
-	return naming.Around(here, naming.HomeDir(), roots), nil
+	n, err := p.names(ctx, client)
+	return n.Root, err
 }
 
 // namesHelp says how sessions, turns and hunks may be named.
@@ -50,8 +36,26 @@ the workspace, @2 the one before.`
 
 // names returns a Names for the place's workspace.
 func (p *place) names(ctx context.Context, client *rpc.Client) (naming.Names, error) {
-	root, err := p.find(ctx, client)
-	return naming.Names{Client: client, Root: root}, err
+	n := naming.Names{Client: client}
+	if p.dir != "" {
+		root, err := naming.ResolveDir(p.dir)
+		n.Root = root
+		return n, err
+	}
+	here, err := naming.ResolveDir(".")
+	if err != nil {
+		return n, err
+	}
+	list, err := client.WorkspaceList(ctx)
+	if err != nil {
+		return n, err
+	}
+	n.Known = map[string]bool{}
+	for _, w := range list.Workspaces {
+		n.Known[w.Workspace] = true
+	}
+	n.Root = naming.Around(here, naming.HomeDir(), n.Known)
+	return n, nil
 }
 
 // session returns the id of the session that the user names; "" for "".

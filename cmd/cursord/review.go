@@ -24,7 +24,11 @@ On a terminal each answer is one key; otherwise each is a line of stdin:
   cursord review src`,
 		Args: arguments.Takes(0, arguments.Many),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
-			root, err := p.find(c.Context(), client)
+			n, err := p.names(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			root, err := review.WorkspaceOf(c.Context(), client, n.Root, n.Owner, paths)
 			if err != nil {
 				return err
 			}

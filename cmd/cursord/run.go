@@ -60,8 +60,8 @@ The agent remembers a session as long as it has its chat. If it has lost the cha
 starts a fresh chat with the transcript as context. --chat continues a chat that was started without cursord; "cursord
 sessions --agent" lists those.
 
-What the agent asks is put to you, if the command is in front of a terminal: y is yes, n no, a yes and always in this
-folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve"; --approvals deny
+What the agent asks is put to you, if the command runs in the foreground of a terminal, also with a pipe as stdin or a file as
+stderr: y is yes, n no, a yes and always in this folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve"; --approvals deny
 asks nobody: each request is denied, also where a rule ("cursord approvals --rules") would allow it. What the agent cannot ask, as in
 print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
@@ -136,7 +136,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 					run.PrintError(c.OutOrStdout(), failed)
 				}
 			}()
-			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
+			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), Out: c.OutOrStdout(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Approvals: approvals, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if driver != "" {

@@ -19,7 +19,7 @@ func searchCommand() *cobra.Command {
 		Use:   "search WORDS...",
 		Short: "Find words in the stored sessions, the newest first",
 		Long: `Find words in the stored sessions, the newest first: in titles, prompts, what the agent said, its commands, and the paths of
-files. A place is found if it has all words, in any order and case, or longer words that begin so. Words in double quotes are a phrase of
+files. A place is found if it has all the words, or longer words that begin with them, in any order and case. Words in double quotes are a phrase of
 whole words; the shell needs quotes around these: '"one phrase" word'. Marks of letters count, composed or
 decomposed: "a" does not find "ä". "ss" finds "ß".`,
 		Example: `  cursord search parser bug

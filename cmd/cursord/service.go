@@ -1,19 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/arguments"
-	"cursord/cmd/cursord/internal/halt"
 	"cursord/cmd/cursord/internal/service"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon/endpoint"
 )
 
 func serviceCommand() *cobra.Command {
@@ -34,20 +26,24 @@ outlives your login ("loginctl enable-linger" allows that).`,
 variables, and start it. If systemd or launchd cannot be reached, nothing is changed. A daemon that runs is stopped
 first, unless turns run. It may be run again, after an upgrade or a change of PATH.`,
 		Args: arguments.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Install) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return service.Do(c.Context(), c.OutOrStdout(), asJSON, (*service.Service).Install)
+		},
 	}
 	uninstall := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Stop the service and remove its files",
 		Args:  arguments.Takes(0, 0),
-		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Uninstall) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return service.Do(c.Context(), c.OutOrStdout(), asJSON, (*service.Service).Uninstall)
+		},
 	}
 	status := &cobra.Command{
 		Use:   "status",
 		Short: "Show the service; the exit status is 1 if it is not installed",
 		Args:  arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := findService()
+			s, err := service.Own()
 			if err != nil {
 				return err
 			}
@@ -66,51 +62,4 @@ first, unless turns run. It may be run again, after an upgrade or a change of PA
 	c.AddCommand(install, status, uninstall)
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
-}
-
-func findService() (*service.Service, error) {
-	dirs, err := endpoint.FindDirs()
-	if err != nil {
-		return nil, err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return service.Find(program, dirs.Socket)
-}
-
-func withService(c *cobra.Command, asJSON bool, do func(*service.Service, context.Context, *service.Report, func() error) error) error {
-	s, err := findService()
-	if err != nil {
-		return err
-	}
-	r := service.NewReport(c.OutOrStdout())
-	if asJSON {
-		r.Out = io.Discard
-	}
-	if err := do(s, c.Context(), r, func() error { return stopForService(c.Context(), r.Out) }); err != nil || !asJSON {
-		return err
-	}
-	return term.PrintJSON(c.OutOrStdout(), r)
-}
-
-// stopForService stops a running daemon, unless it has turns.
-func stopForService(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, halt.Limit)
-	defer cancel()
-	dirs, err := endpoint.FindDaemon()
-	if err != nil {
-		return err
-	}
-	pid := endpoint.LockHolder(dirs.Socket)
-	err = halt.Ask(ctx, dirs, pid, false, out)
-	if errors.Is(err, halt.ErrNone) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("the daemon that runs cannot be stopped: %w", err)
-	}
-	fmt.Fprintf(out, "stopped the daemon (process %d)\n", pid)
-	return nil
 }

@@ -23,12 +23,7 @@ func statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show the daemon: its socket, database, clients and turns",
 		Args:  arguments.Takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
-			client, err := newClient(c.Context(), nil)
-			if err != nil {
-				return err
-			}
-			defer client.Close()
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			s, err := askStatus(c.Context(), client)
 			if err != nil {
 				return err
@@ -43,7 +38,7 @@ func statusCommand() *cobra.Command {
 			listing.Status(c.OutOrStdout(), s)
 			listing.Active(c.OutOrStdout(), turns.Turns, time.Now())
 			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), func(*sessions.Approval) bool { return true })
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the status as JSON")
 	return c

@@ -16,11 +16,6 @@ If lines of a decision have changed since, it cannot be taken back. The command 
 it is and which is next. Called again, it passes that decision over as long as its lines are changed.`)
 }
 
-func redoCommand() *cobra.Command {
-	return stepping("redo", "Redo what undo took back; repeatable", `Make the decision again that was taken back last. A new decision ends that. A decision whose lines have changed since
-fails once, and is then passed over, as in "cursord undo".`)
-}
-
 func stepping(verb, short, long string) *cobra.Command {
 	var p place
 	var asJSON bool

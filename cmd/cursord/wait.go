@@ -21,7 +21,7 @@ func waitCommand() *cobra.Command {
 		Short: "Wait for a turn's end and print the agent's text",
 		Long: `Wait for a turn's end. Without TURN it is the running turn of the workspace, or the queued one; if there are several,
 name one. The agent's text goes to stdout; what it used and the number of pending changes go to stderr.
-What the agent asks meanwhile is shown on stderr; at a terminal you can answer it there. Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 cancelled.
+What the agent asks meanwhile is shown at your terminal, where you can answer it, or else on stderr. Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 cancelled.
 
 ` + namesHelp,
 		Example: `  cursord wait "$(cursord run --background "run the tests")"
@@ -32,7 +32,7 @@ What the agent asks meanwhile is shown on stderr; at a terminal you can answer i
 			if asJSON {
 				in = nil
 			}
-			asking := approve.NewWatch(in, c.ErrOrStderr())
+			asking := approve.NewWatch(approve.Streams{In: in, Out: c.OutOrStdout(), ErrOut: c.ErrOrStderr()})
 			client, err := newClient(c.Context(), asking.Notify)
 			if err != nil {
 				return err

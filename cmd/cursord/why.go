@@ -19,7 +19,7 @@ what the lines were before. Lines of an agent keep their source after an accept,
 them, move them or commit them, and when a checkout brings them back. Lines that an agent only moves in a file stay whose they were, and
 lines that it brings by a commit of somebody else, as git merge does, are not the agent's. The others are yours, or older than cursord.
 
-With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds; later changes of its files do not
+With --commit, show which prompts the lines of a commit (HEAD, if none is named) come from: those that it adds. Later changes of its files do not
 matter. A linked work tree (git worktree) knows what the repository's other work trees know of its commits. --trailer prints the "Assisted-by" lines for its
 message; without --commit, those for what is staged. In a prepare-commit-msg hook this is what git is about to commit, also with "git commit -a" and
 "git commit FILE". For "git commit --amend", add --amend: then they are about all that the amended commit adds. The README has a hook that does so.`,

@@ -13,7 +13,7 @@ import (
 )
 
 func workspacesCommand() *cobra.Command {
-	var asJSON, pending bool
+	var asJSON, pending, forEditors bool
 	c := &cobra.Command{
 		Use:   "workspaces",
 		Short: "List the workspaces that the daemon knows, and the copies in which agents work",
@@ -31,15 +31,25 @@ func workspacesCommand() *cobra.Command {
 		return nil
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !pending {
+		var roots []string
+		var answer any
+		var err error
+		switch {
+		case forEditors:
+			var followed glance.Followed
+			followed, err = glance.ForEditors(c.Context())
+			roots, answer = followed.Folders, followed
+		case pending:
+			_, roots, err = glance.Folders(c.Context())
+			answer = append([]string{}, roots...)
+		default:
 			return list(c, args)
 		}
-		_, roots, err := glance.Folders(c.Context())
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return term.PrintJSON(c.OutOrStdout(), append([]string{}, roots...))
+			return term.PrintJSON(c.OutOrStdout(), answer)
 		}
 		for _, root := range roots {
 			fmt.Fprintln(c.OutOrStdout(), term.Clean(root))
@@ -47,6 +57,8 @@ func workspacesCommand() *cobra.Command {
 		return nil
 	}
 	c.Flags().BoolVar(&pending, "pending", false, "only those with something to review, or with a turn on its way; starts no daemon")
+	c.Flags().BoolVar(&forEditors, "for-editors", false, "only those to which editors connect by themselves: with a session while a daemon runs, else with something to review; starts no daemon")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/list as JSON")
+	c.MarkFlagsMutuallyExclusive("pending", "for-editors")
 	return c
 }

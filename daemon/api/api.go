@@ -116,8 +116,8 @@ type Decision struct {
 	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; allowed with Path, or with Hunks of one file
 	Lines   *LineRange // only these changed lines; allowed with a single hunk
 	Comment string     // a comment for the agent's next prompt
-	Both    bool       // for an accept of conflicts: keep the person's lines, and put the agent's behind them
-	Replace bool       // for an accept of isolated hunks: the person's lines that Beside names go
+	Both    bool       // for an accept of hunks where both have changed the same lines: keep the person's, in front of the agent's
+	Replace bool       // for an accept of isolated hunks where both have changed the same lines: the person's go
 	AsEdits bool       // change documents that Client has open by edits, even if they are saved
 	Commit  bool       // a person's commit makes this decision; no client can ask for that
 }

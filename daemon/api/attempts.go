@@ -18,6 +18,7 @@ type AttemptState struct {
 	SessionID string              `json:"sessionId"`
 	TurnID    string              `json:"turnId"` // the latest turn of its agent
 	Status    sessions.TurnStatus `json:"status"`
+	Waiting   bool                `json:"waiting,omitempty"` // its agent waits for the answer of a person
 	Error     *sessions.TurnError `json:"error,omitempty"`
 	Model     *string             `json:"model,omitempty"`
 	StartedAt *sessions.Time      `json:"startedAt,omitempty"`

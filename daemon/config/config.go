@@ -133,7 +133,7 @@ type setting struct {
 	value
 }
 
-// settings returns the keys in the order of the documentation. Their set functions change c.
+// settings returns all keys, in the order in which "cursord config" lists them. Their set functions change c.
 func settings(c *Config) []setting {
 	agent, model := text(&c.Agent, Executable), text(&c.Model, trimmed)
 	agent.get = func() any { return c.FileAgent }
@@ -176,8 +176,8 @@ func settings(c *Config) []setting {
 		{"attempt_check", `"make test": a command that is run in the copy of each attempt (cursord run --attempts)`, `a command line such as "make test", or "" for none`, text(&c.AttemptCheck, trimmed)},
 		{"attempt_check_timeout", "a check that takes longer is ended", `a duration of at least "1s", such as "10m"`, span(&c.AttemptCheckTime, time.Second)},
 		{"on_turn_end", `["notify-send", "{title}", "{summary}"]: a command that is run at the end of each turn`, `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, turnEnd)},
-		{"on_approval", "the same, when the agent asks you something", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnApproval, turnEnd)},
-		{"approval_timeout", "what nobody answers for so long is denied", `a duration of at least "1s", such as "30m"`, span(&c.ApprovalTimeout, time.Second)},
+		{"on_approval", "the same, when the agent asks you something", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnApproval, onApproval)},
+		{"approval_timeout", "what nobody answers for so long is denied", `a duration of at least "1s", such as "30m" or "1d"`, span(&c.ApprovalTimeout, time.Second)},
 		{"approve", "commands that the agent need not ask for", `tables [[approve]], each with a command, the beginning of a command line, and perhaps a folder, an absolute path`, approvals(&c.Approve)},
 		{"log_level", "what the daemon writes to its log", `"debug", "info", "warn" or "error"`, logLevel(&c.LogLevel)},
 	}

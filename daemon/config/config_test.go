@@ -40,17 +40,17 @@ func TestConfig(t *testing.T) {
 	}{
 		{name: "empty", want: Default()},
 		{name: "all", want: Config{
-			Agent: "/opt/agent", FileAgent: "/opt/agent", Driver: DriverACP, Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
+			Agent: "/opt/agent", FileAgent: "/opt/agent", ClientEnv: true, Driver: DriverACP, Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10, HistorySize: 128 << 20,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
 			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord", AttemptCheck: "make test", AttemptCheckTime: time.Hour,
 			LogLevel: slog.LevelDebug,
 			Sandbox:  "enabled", AutoReview: true, AddDirs: []string{"/src/lib", filepath.Join(home, "lib")},
-			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
+			Isolation: "copy", Overlays: true, IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
 			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
 
-			OnApproval: []string{"notify-send", "{title}"}, ApprovalTimeout: 5 * time.Minute,
+			OnTurnEnd: []string{"notify-send", "{summary}"}, OnApproval: []string{"notify-send", "{title}"}, ApprovalTimeout: 5 * time.Minute,
 			Approve: []Approve{
 				{Command: "go test", Rule: ruleOf(t, "go test")},
 				{Command: "cd web && npm test", Rule: ruleOf(t, "cd web && npm test"), Folder: filepath.Join(home, "no such")},
@@ -58,6 +58,7 @@ func TestConfig(t *testing.T) {
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
+			agent_env = "client"
 			driver = "acp"
 			model = "m"
 			idle_exit = "1h"
@@ -76,6 +77,7 @@ func TestConfig(t *testing.T) {
 			large_size = "1MB"
 			large_lines = 5000
 			isolation = "copy"
+			isolation_tree = "auto"
 			sandbox = "enabled"
 			auto_review = true
 			add_dirs = ["/src/lib/", "~/lib"]
@@ -91,6 +93,7 @@ func TestConfig(t *testing.T) {
 			attempt_check = " make test "
 			attempt_check_timeout = "1h"
 			log_level = "debug"
+			on_turn_end = ["notify-send", "{summary}"]
 			on_approval = ["notify-send", "{title}"]
 			approval_timeout = "5m"
 			[isolation_of]
@@ -121,6 +124,16 @@ func TestConfig(t *testing.T) {
 		{name: "words of others as arguments", file: `on_turn_end = ["sh", "-ec", "echo \"$1\" {status}", "_", "{title}"]`, want: turnEnd("sh", "-ec", `echo "$1" {status}`, "_", "{title}")},
 		{name: "a script of one's own", file: `on_turn_end = ["bash", "mine.sh", "-c", "{title}"]`, want: turnEnd("bash", "mine.sh", "-c", "{title}")},
 		{name: "tmux that expands nothing", file: `on_turn_end = ["tmux", "display-message", "-l", "{title}"]`, want: turnEnd("tmux", "display-message", "-l", "{title}")},
+
+		{name: "a shell that gets what an agent asks", file: `on_approval = ["sh", "-c", "echo {summary}"]`,
+			err: `as in ["sh", "-c", "echo \"$1\" >> ~/approvals.log", "_", "{title}"], or read the approval from stdin, which has it as JSON`},
+		{name: "an unknown word", file: `on_approval = ["notify-send", "{bogus}"]`,
+			err: `c.toml:1: on_approval has {bogus}, for which nothing is put in; the words are {kind}, {approval}, {title}, {summary}, {prompt}, {status}, {workspace}, {session}, {turn}`},
+		{name: "a misspelt word", file: `on_turn_end = ["notify-send", "a: {titel}"]`, err: `on_turn_end has {titel}, for which nothing is put in; did you mean {title}?`},
+		{name: "a word of the other setting", file: `on_turn_end = ["notify-send", "{kind}"]`, err: `on_turn_end has {kind}, for which nothing is put in`},
+		{name: "braces of languages", file: `on_turn_end = ["sh", "-c", "jq {result}", "${HOME}", "{}"]`, want: turnEnd("sh", "-c", "jq {result}", "${HOME}", "{}")},
+		{name: "a program with braces", file: `on_turn_end = ["jq", "{result}"]`, want: turnEnd("jq", "{result}")},
+		{name: "days", file: `approval_timeout = "2d"`, want: with(func(c *Config) { c.ApprovalTimeout = 48 * time.Hour })},
 
 		{name: "no approvals", file: `approve = []`, want: Default()},
 		{name: "a rule that is no table", file: `approve = ["go test"]`, err: `c.toml:1: approve must be tables [[approve]]`},
@@ -170,14 +183,27 @@ func TestConfig(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			for _, key := range Keys() {
+				if test.name == "all" && !regexp.MustCompile(`(?m)^\s*\[*`+key+`( =|\])`).MatchString(test.file) {
+					t.Errorf("sets no %s: add it to the file of this test and to want", key)
+				}
+			}
 			c, warnings, err := parseConfig("c.toml", []byte(test.file))
 			if test.err != "" {
 				require.ErrorContains(t, err, test.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, test.want, c)
 			require.Equal(t, test.warnings, warnings)
+			for _, key := range Keys() { // one line for each, before all of both
+				want, _ := test.want.Text(key)
+				if is, _ := c.Text(key); is != want {
+					t.Errorf("%s is %s, want %s", key, is, want)
+				}
+			}
+			if !t.Failed() {
+				require.Equal(t, test.want, c)
+			}
 		})
 	}
 }

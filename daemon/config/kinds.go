@@ -69,10 +69,10 @@ func either(to *bool, yes, no string) value {
 	}
 }
 
-// span is a value for a duration.
+// span is a value for a duration, also in days.
 func span(to *time.Duration, least time.Duration) value {
-	return value{get: func() any { return spanText(*to) }, set: read(func(s string) error {
-		d, err := time.ParseDuration(s)
+	return value{get: func() any { return ageText(*to) }, set: read(func(s string) error {
+		d, err := parseAge(s)
 		if err == nil && d < least {
 			err = errors.New("too short")
 		}
@@ -83,7 +83,7 @@ func span(to *time.Duration, least time.Duration) value {
 	})}
 }
 
-// age is a value for a duration, also in days: at least an hour, or 0.
+// age is a value for a duration of at least an hour, or 0.
 func age(to *time.Duration) value {
 	return value{get: func() any { return ageText(*to) }, set: read(func(s string) error {
 		d, err := parseAge(s)

@@ -50,7 +50,9 @@ func TestEveryKeyIsExplainedOnceEverywhere(t *testing.T) {
 	require.NoError(t, err)
 	for _, key := range Keys() {
 		require.NotEmpty(t, Means(key), key)
-		require.Regexp(t, `(?m)^\[?`+key+`(\]| =).* # `+regexp.QuoteMeta(Means(key))+"(; see below)?$", string(page))
+		if !regexp.MustCompile(`(?m)^\[?` + key + `(\]| =).* # ` + regexp.QuoteMeta(Means(key)) + "(; see below)?$").Match(page) {
+			t.Errorf("cmd/cursord/README.md, Settings, has no line of %s with the words of its row in config.go: %s = … # %s", key, key, Means(key))
+		}
 	}
 	require.Empty(t, Means("nothing"))
 }

@@ -66,9 +66,9 @@ func (c *Copy) Changed(ctx context.Context) ([]Change, error) {
 	return changes, nil
 }
 
-// Note tells the copy that a path is settled: the caller has made both sides equal, or has merged the real side's change
+// TookIn tells the copy that a path is settled: the caller has made both sides equal, or has merged the real side's change
 // into the copy. The real tree's present content counts as taken over.
-func (c *Copy) Note(path string) error {
+func (c *Copy) TookIn(path string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, real, err := c.lookReal(path)

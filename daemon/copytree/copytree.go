@@ -217,8 +217,11 @@ func (c *Copy) Root() string { return c.t.root }
 // Path returns the workspace's path in the copy, where the agent works. It never changes.
 func (c *Copy) Path() string { return filepath.Join(c.top(), filepath.FromSlash(c.t.prefix)) }
 
-// Notes returns where the copy lacks something or differs from the real tree, as the latest Make or TakeOver found it.
-func (c *Copy) Notes() []Note {
+// Repository returns the folder of the copy's repository. There may be none.
+func (c *Copy) Repository() string { return filepath.Join(c.top(), ".git") }
+
+// Differences returns where the copy lacks something or differs from the real tree, as the latest Make or TakeOver found it.
+func (c *Copy) Differences() []Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.notes)

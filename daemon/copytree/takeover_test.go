@@ -72,9 +72,9 @@ func TestTakeOver(t *testing.T) {
 
 	// After a merge the agent's change remains on top of the user's; equal sides leave no change.
 	write(t, c.Path(), "reed.txt", "user again, and agent\n")
-	require.NoError(t, c.Note("reed.txt"))
+	require.NoError(t, c.TookIn("reed.txt"))
 	write(t, c.Path(), "agent/new", "user\n")
-	require.NoError(t, c.Note("agent/new"))
+	require.NoError(t, c.TookIn("agent/new"))
 	for range 2 {
 		require.Equal(t, "modified lib/toad.go (pending)", w.takeOver(c))
 		require.Equal(t, "deleted lib/toad.go, symlink link, modified reed.txt", w.changed(c))
@@ -153,7 +153,7 @@ func TestPlainFolder(t *testing.T) {
 	c := w.make(Options{})
 
 	notes := map[string]string{}
-	for _, n := range c.Notes() {
+	for _, n := range c.Differences() {
 		notes[n.Path] = n.Text
 	}
 	require.Contains(t, notes["pipe"], "no file, folder or link")
@@ -309,7 +309,7 @@ func TestBothSides(t *testing.T) {
 			}
 			for p := range pending {
 				if pending[p] && rapid.Bool().Draw(rt, "merge") {
-					require.NoError(rt, c.Note(p))
+					require.NoError(rt, c.TookIn(p))
 				}
 			}
 		}
@@ -322,7 +322,7 @@ func TestBothSides(t *testing.T) {
 			}
 		}
 		for _, name := range names {
-			require.NoError(rt, c.Note(name))
+			require.NoError(rt, c.TookIn(name))
 		}
 		list, err := c.TakeOver(t.Context())
 		require.NoError(rt, err)

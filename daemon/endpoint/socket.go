@@ -169,6 +169,7 @@ func (e *Listener) Release() error {
 		if removeErr := os.Remove(e.path); err == nil && !errors.Is(removeErr, fs.ErrNotExist) {
 			err = removeErr
 		}
+		_ = os.Remove(NewFolder(e.path))
 	}
 	if closeErr := e.lock.Close(); err == nil {
 		err = closeErr

@@ -10,8 +10,8 @@
 // and the upper folder has the changes (Changes lists them). The next Mount goes on from there.
 //
 // A command that was entered is in a PID namespace of its own: it sees no other processes, signals none, and all that it starts ends with
-// it. Processes within have no capability, nor can programs give them some, not even those that root has otherwise: root is another user
-// there. In a user namespace that they make they have all, over what they make there.
+// it. Processes within have no capability, and no program that they run gives them one, not even one that root owns: root is another user
+// there. In a user namespace of their own they have all capabilities, but only over what they make there.
 //
 // What the lower folder gets while it is mounted shows, as far as the upper folder has nothing there. But a name that was
 // looked up before may show what it led to then: an absent file, or the one that another has replaced or that was removed.

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // A Kind is what a path holds.
@@ -88,16 +87,28 @@ type File struct {
 	Touched []int32         `json:"touched,omitempty"`
 	At      map[int32]int64 `json:"at,omitempty"` // when an edit was made, in ms since 1970
 	Lost    Lost            `json:"lost,omitempty"`
+	Moved   Lost            `json:"moved,omitempty"`  // present lines that a person has moved in one step, each once
+	Groups  int32           `json:"groups,omitempty"` // the last number of a group
 	Asleep  *Asleep         `json:"asleep,omitempty"`
 }
 
 // A Run is a run of present lines that an edit has written. If By is negative, a person has moved lines of edit -By, or has
 // brought them back.
 type Run struct {
-	From int   `json:"f"`
-	To   int   `json:"t"` // exclusive
-	By   int32 `json:"b"`
+	From int `json:"f"`
+	To   int `json:"t"` // exclusive
+	Author
 }
+
+// An Author is an edit and its group: one place where the edit has put some lines for others. Groups have numbers of their own in a
+// file. An edit that changes its own lines goes on in their group. Older versions have stored no groups: with 0, the edit is one.
+type Author struct {
+	By    int32 `json:"b"`
+	Group int32 `json:"g,omitempty"`
+}
+
+// edit returns the edit of a run.
+func (a Author) edit() int32 { return max(a.By, -a.By) }
 
 // A Grave has the lines that edits have removed in front of a present line.
 type Grave struct {
@@ -107,9 +118,12 @@ type Grave struct {
 
 // A Dead is a line that edit Del has removed and edit Ins had written; with Ins 0, nobody knows who had.
 type Dead struct {
-	Text string `json:"x"`
-	Ins  int32  `json:"i,omitempty"`
-	Del  int32  `json:"d"`
+	Text     string `json:"x"`
+	Ins      int32  `json:"i,omitempty"`
+	Del      int32  `json:"d"`
+	InsGroup int32  `json:"ig,omitempty"`
+	DelGroup int32  `json:"dg,omitempty"`
+
 	// Copied says that the step that removed the line has written the same elsewhere. Such a line lives again only together with
 	// the end of its copy, because nobody can say which of the two is the person's.
 	Copied  bool `json:"c,omitempty"`
@@ -179,7 +193,7 @@ func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	}
 	b := builder{}
 	for i, n := range by {
-		b.alive(cmp.Or(known.run(i).By, n), 1)
+		b.alive(cmp.Or(known.run(i).Author, Author{By: n}), 1)
 	}
 	known.Runs = b.runs
 	times := map[int32]int64{}
@@ -197,11 +211,11 @@ func (f *File) Give(by []int32) *File {
 		end = max(end, r.To)
 	}
 	for i := range end {
-		n := f.run(i).By
+		is := f.run(i).Author
 		if i < len(by) && by[i] != 0 {
-			n = by[i]
+			is = Author{By: by[i]}
 		}
-		b.alive(n, 1)
+		b.alive(is, 1)
 	}
 	given.Runs = b.runs
 	return &given
@@ -214,7 +228,7 @@ func (f *File) Edits() map[int32]bool {
 		return edits
 	}
 	for _, r := range f.Runs {
-		edits[max(r.By, -r.By)] = true
+		edits[r.edit()] = true
 	}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
@@ -227,7 +241,7 @@ func (f *File) Edits() map[int32]bool {
 	for _, n := range f.Touched {
 		edits[n] = true
 	}
-	for _, l := range f.Lost {
+	for _, l := range slices.Concat(f.Lost, f.Moved) {
 		edits[l.by] = true
 	}
 	if f.Asleep != nil {
@@ -271,8 +285,22 @@ func (f *File) Of(line int) (by int32, moved bool) {
 		return 0, false
 	}
 	r := f.run(line)
-	return max(r.By, -r.By), r.By < 0
+	return r.edit(), r.By < 0
 }
+
+// Stretches returns the runs with those joined that only their groups divide.
+func (f *File) Stretches() []Run {
+	b := builder{}
+	for _, r := range f.Runs {
+		b.line = r.From
+		b.alive(Author{By: r.By}, r.To-r.From)
+	}
+	return b.runs
+}
+
+// wrote and removed return who did that with a dead line.
+func (d *Dead) wrote() Author   { return Author{d.Ins, d.InsGroup} }
+func (d *Dead) removed() Author { return Author{d.Del, d.DelGroup} }
 
 // RemovedNear reports whether an edit has removed a line with a text in front of a present line, or beside that place.
 func (f *File) RemovedNear(line int, by int32, text string) bool {
@@ -296,105 +324,4 @@ func (f *File) run(line int) Run {
 		return Run{}
 	}
 	return f.Runs[i]
-}
-
-// A builder makes Runs and Dead line by line.
-type builder struct {
-	runs []Run
-	dead []Grave
-	line int
-}
-
-func (b *builder) alive(by int32, count int) {
-	if by != 0 && count > 0 {
-		if n := len(b.runs); n > 0 && b.runs[n-1].To == b.line && b.runs[n-1].By == by {
-			b.runs[n-1].To += count
-		} else {
-			b.runs = append(b.runs, Run{b.line, b.line + count, by})
-		}
-	}
-	b.line += count
-}
-
-func (b *builder) bury(d Dead) {
-	if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
-		b.dead[n-1].Lines = append(b.dead[n-1].Lines, d)
-	} else {
-		b.dead = append(b.dead, Grave{b.line, []Dead{d}})
-	}
-}
-
-// share buries lines of an earlier history, which keeps them.
-func (b *builder) share(lines []Dead) {
-	if n := len(b.dead); len(lines) > 0 && (n == 0 || b.dead[n-1].At != b.line) {
-		b.dead = append(b.dead, Grave{b.line, slices.Clip(lines)}) // bury copies them before it adds one
-		return
-	}
-	for _, d := range lines {
-		b.bury(d)
-	}
-}
-
-// A cursor reads a history line by line.
-type cursor struct {
-	f    *File
-	run  int
-	dead int
-	line int
-}
-
-// graves returns the dead lines in front of the present line, once.
-func (c *cursor) graves() []Dead {
-	if c.dead < len(c.f.Dead) && c.f.Dead[c.dead].At == c.line {
-		c.dead++
-		return c.f.Dead[c.dead-1].Lines
-	}
-	return nil
-}
-
-// next passes the present line and returns its edit.
-func (c *cursor) next() int32 {
-	for c.run < len(c.f.Runs) && c.f.Runs[c.run].To <= c.line {
-		c.run++
-	}
-	by := int32(0)
-	if c.run < len(c.f.Runs) && c.f.Runs[c.run].From <= c.line {
-		by = c.f.Runs[c.run].By
-	}
-	c.line++
-	return by
-}
-
-// skip copies lines, with the dead ones in front of them, up to a present line, whose own graves are left.
-func (c *cursor) skip(b *builder, to int) {
-	for c.line < to {
-		b.share(c.graves())
-		stop := to // no run or grave begins or ends before it
-		for i := c.run; i < len(c.f.Runs); i++ {
-			if r := c.f.Runs[i]; r.To > c.line {
-				if r.From > c.line {
-					stop = min(stop, r.From)
-				} else {
-					stop = min(stop, r.To)
-				}
-				break
-			}
-		}
-		if c.dead < len(c.f.Dead) {
-			stop = min(stop, c.f.Dead[c.dead].At)
-		}
-		n := max(stop-c.line, 1)
-		by := c.next()
-		c.line += n - 1
-		b.alive(by, n)
-	}
-}
-
-// key returns what a moved line is known by: "" for lines with so few letters that they are anywhere.
-func key(line string) string {
-	line = strings.TrimRight(line, "\r\n")
-	if len(strings.TrimSpace(line)) < 4 {
-		return ""
-	}
-	return line
 }

@@ -182,3 +182,21 @@ func TestDamagedHistories(t *testing.T) {
 		})
 	}
 }
+
+// TestHistoryWithoutGroups reads what older versions have stored, and goes on with it: an edit is one group there.
+func TestHistoryWithoutGroups(t *testing.T) {
+	stored := []byte(`j{"runs":[{"f":0,"t":1,"b":1}],"dead":[{"a":0,"l":[{"x":"old\n","d":1}]}],"at":{"1":7}}`)
+	f, err := Unmarshal(stored, 2)
+	require.NoError(t, err)
+	require.Equal(t, []string{"old\n"}, f.Former(0, 1))
+	f = f.Take(Step{
+		Who: Agent, Was: Body{Kind: Text}, Is: Body{Kind: Text},
+		Edits: []Edit{{From: 1, Removed: []Removed{{Text: "b\n", By: 2}}, Added: []Added{{Text: "B\n", By: 2}}}},
+	})
+	f, err = Unmarshal(f.Marshal(), 2)
+	require.NoError(t, err)
+	require.Equal(t, []string{"b\n"}, f.Former(1, 2))
+	back := f.Rewind(func(n int32) bool { return n == 1 }, Body{Kind: Text}, "f", []string{"new\n", "B\n"})
+	require.Equal(t, "old\n", back.Lines[0].Text)
+	require.Equal(t, Piece{From: 1, To: 2}, back.Lines[1])
+}

@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"hash/fnv"
+	"maps"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // maxLost bounds the lines that a file is remembered to have lost.
@@ -51,10 +54,9 @@ func bySum(a, b lostLine) int { return cmp.Compare(a.sum, b.sum) }
 
 // sumOf returns the sum of a line's text; ok is false for a line that may be anywhere.
 func sumOf(text string) (sum uint64, ok bool) {
-	k := key(text)
 	h := fnv.New64a()
-	h.Write([]byte(k))
-	return h.Sum64(), k != ""
+	h.Write([]byte(trim(text)))
+	return h.Sum64(), key(text) != ""
 }
 
 // of returns the edit that a lost line was of; 0 for a line that was not lost.
@@ -86,6 +88,18 @@ func (l Lost) with(others []lostLine) Lost {
 	return slices.Clip(Lost(all))
 }
 
+// but returns the lines without others of the same texts.
+func (l Lost) but(others []lostLine) Lost {
+	if len(l) == 0 || len(others) == 0 {
+		return l
+	}
+	other := map[uint64]bool{}
+	for _, o := range others {
+		other[o.sum] = true
+	}
+	return slices.DeleteFunc(slices.Clone(l), func(line lostLine) bool { return other[line.sum] })
+}
+
 func (l Lost) without(undone func(int32) bool) Lost {
 	gone := func(line lostLine) bool { return undone(line.by) }
 	if !slices.ContainsFunc(l, gone) {
@@ -110,13 +124,12 @@ func (f *File) Former(from, to int) (lines []string) {
 		return nil
 	}
 	r := f.run(from)
-	by := max(r.By, -r.By)
-	if by == 0 {
+	if r.By == 0 {
 		return nil
 	}
 	removed := func(g Grave, add bool) (any bool) {
 		for _, d := range g.Lines {
-			if d.Del == by {
+			if d.removed() == r.Author || r.By < 0 && d.Del == -r.By {
 				if any = true; add {
 					lines = append(lines, d.Text)
 				}
@@ -179,4 +192,43 @@ func (f *File) Gone() int {
 		return 0
 	}
 	return len(f.Lost)
+}
+
+// MovedOnce reports whether a person has moved a line with this text, which edit by wrote, in one step that has removed it once and written it once.
+func (f *File) MovedOnce(text string, by int32) bool {
+	if f == nil || len(f.Moved) == 0 {
+		return false
+	}
+	sum, _ := sumOf(text)
+	i, found := slices.BinarySearchFunc(f.Moved, lostLine{sum: sum}, bySum)
+	return found && f.Moved[i].by == by
+}
+
+// movedOnce returns the edits of the lines with letters or digits that a person's step removes once and writes once.
+func (t *taking) movedOnce() map[string]int32 {
+	was, is, by := map[string]int{}, map[string]int{}, map[string]int32{}
+	for _, e := range t.step.Edits {
+		for i, r := range e.Removed {
+			if n, _ := t.c.f.Of(e.From + i); n != 0 && strings.ContainsFunc(r.Text, isWord) {
+				by[trim(r.Text)] = n
+			}
+			was[trim(r.Text)]++
+		}
+		for _, a := range e.Added {
+			is[trim(a.Text)]++
+		}
+	}
+	maps.DeleteFunc(by, func(text string, _ int32) bool { return was[text] != 1 || is[text] != 1 })
+	return by
+}
+
+func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
+
+// key returns what a moved line is known by: "" for lines with so few letters that they are anywhere.
+func key(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	if len(strings.TrimSpace(line)) < 4 {
+		return ""
+	}
+	return line
 }

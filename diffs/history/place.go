@@ -82,10 +82,10 @@ func (f *File) Place(dead []Tombstone) *File {
 
 // carry has the dead lines from from to to, which are in one place, go with those that they had replaced, where these move.
 func carry(all []placed, used []bool, from, to int) {
-	under, over := map[int32][]int{}, map[int32][]int{} // by edit: what it has removed, and what it had written
+	under, over := map[Author][]int{}, map[Author][]int{} // by group: what it has removed, and what it had written
 	for i := from; i < to; i++ {
-		under[all[i].Del] = append(under[all[i].Del], i)
-		over[all[i].Ins] = append(over[all[i].Ins], i)
+		under[all[i].removed()] = append(under[all[i].removed()], i)
+		over[all[i].wrote()] = append(over[all[i].wrote()], i)
 	}
 	for by, lines := range over {
 		for n, i := range lines {
@@ -94,7 +94,7 @@ func carry(all []placed, used []bool, from, to int) {
 				k, _ = slices.BinarySearch(under[by], i)
 				k--
 			}
-			if by <= 0 || used[i] || k < 0 || under[by][k] > i {
+			if by.By <= 0 || used[i] || k < 0 || under[by][k] > i {
 				continue
 			}
 			all[under[by][k]].over = append(all[under[by][k]].over, i)

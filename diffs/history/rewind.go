@@ -14,6 +14,7 @@ type Back struct {
 	Lost    bool       // some of what they removed is not known any more
 	Changes int        // how many places change
 	Whole   bool       // the file as a whole is made, removed or replaced
+	Forgets bool       // File knows otherwise what another rewind brings back
 	Again   []Dead     // lines that the edits had written again; with Del 0, they had removed them themselves
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 	Over    []Gone     // lines that the edits wrote and others have removed since
@@ -63,16 +64,20 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 	if !known {
 		return nil
 	}
-	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone)}, Body: is, Path: path}
+	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone), Moved: f.Moved.without(undone), Groups: f.Groups}, Body: is, Path: path}
 	back.Changed = slices.ContainsFunc(f.Touched, undone)
-	alive := f.rewindLines(back, undone, is, lines)
+	alive := f.rewindLines(back, undone, is, lines, nil)
 	f.rewindOps(back, undone, alive)
 	if back.Body.Kind != Text {
-		if back.Body.Kind != is.Kind {
-			// The lines of a text that goes stay known as far as they are others'.
-			back.File.Runs = nil
+		// The lines of a text that goes stay known as far as they are others', and so do those that the edits removed before others took the text.
+		var taken Author
+		if op := back.above(TheBody); op != nil && op.Was.Kind == Text {
+			taken.By = op.By
 		}
-		back.Lines = nil
+		without := &Back{File: &File{}}
+		f.rewindLines(without, undone, is, lines, &taken)
+		back.Forgets = back.Forgets || len(back.Lines) > 0
+		back.File.Runs, back.File.Dead, back.Lines = nil, without.File.Dead, nil
 	}
 	back.File.Touched = slices.DeleteFunc(slices.Clone(f.Touched), undone)
 	if back.File.Empty() {
@@ -81,8 +86,9 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 	return back
 }
 
-// rewindLines returns how many lines stay or come back.
-func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines []string) (alive int) {
+// rewindLines returns how many lines stay or come back. If taken is given, the file has no lines: those that would come back have gone with the
+// text, by taken; for no edit, nobody knows them.
+func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines []string, taken *Author) (alive int) {
 	stays, there := f.writtenAgain(undone, lines)
 	behind := map[int][]Dead{} // dead lines that were behind one of these
 	c, b := cursor{f: f}, builder{}
@@ -117,6 +123,12 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 				behind[at+1] = append(behind[at+1], dead[n+1:]...)
 				break
 			}
+			if undone(d.Del) && taken != nil {
+				if d.Del, d.DelGroup = taken.By, taken.Group; d.Del != 0 {
+					b.bury(d)
+				}
+				continue
+			}
 			if undone(d.Del) {
 				change(true)
 				p := Piece{From: i, To: i, Text: d.Text, Ins: d.Ins, Del: d.Del, Pending: d.Pending}
@@ -127,7 +139,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 					p.Behind = slices.Concat(p.Behind, b.dead[n-1].Lines)
 				}
 				back.Lines = append(back.Lines, p)
-				b.alive(d.Ins, 1)
+				b.alive(d.wrote(), 1)
 				continue
 			}
 			b.bury(d)
@@ -136,15 +148,15 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 			break
 		}
 		by := c.next()
-		if by > 0 && undone(by) {
+		if by.By > 0 && undone(by.By) {
 			change(true)
 			continue
 		}
-		if by < 0 && undone(-by) {
-			back.Changed, by = true, 0 // the person has put it there
+		if by.By < 0 && undone(-by.By) {
+			back.Changed, by = true, Author{} // the person has put it there
 		}
-		if ins, written := stays[i]; written {
-			by = ins
+		if d, written := stays[i]; written {
+			by = d.wrote()
 		}
 		change(false)
 		b.alive(by, 1)
@@ -160,10 +172,10 @@ type writing struct {
 	by   int32
 }
 
-// writtenAgain returns the present lines which others have written again after the edits to take back had removed them, with the edits
-// that had written them first, and for the dead lines that need not live again for that where these are.
-func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[int]int32, dead map[writing][]int) {
-	stays, dead = map[int]int32{}, map[writing][]int{}
+// writtenAgain returns the present lines which others have written again after the edits to take back had removed them, as
+// they were removed, and for the dead lines that need not live again for that where these are.
+func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[int]Dead, dead map[writing][]int) {
+	stays, dead = map[int]Dead{}, map[writing][]int{}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
 			if d.Again == 0 || !undone(d.Del) || undone(d.Again) {
@@ -179,7 +191,7 @@ func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[
 				}
 			}
 			if at >= 0 {
-				stays[at] = d.Ins
+				stays[at] = d
 				dead[writing{d.Text, d.Again}] = append(dead[writing{d.Text, d.Again}], at)
 			}
 		}
@@ -190,63 +202,58 @@ func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[
 // without returns dead lines in front of a present line without those that the edits wrote. Where such a line was replaced by
 // other edits, these have replaced what it had replaced.
 func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Back) (left []Dead) {
-	var by []int32               // the latest edit to take back that has replaced each of left, or what replaced it
-	var over [][]Gone            // what these edits have put over each of left
-	waiting := map[int32][]int{} // of left: lines that several of an edit have replaced, for the last of these
+	var by []Author               // the latest edit to take back that has replaced each of left, or what replaced it
+	var over [][]Gone             // what these edits have put over each of left
+	waiting := map[Author][]int{} // of left: lines that several of a group have replaced, for the last of these
 	for i, d := range dead {
 		if d.Ins <= 0 || !undone(d.Ins) {
-			left, by, over = append(left, d), append(by, d.Del), append(over, nil)
+			left, by, over = append(left, d), append(by, d.removed()), append(over, nil)
 			continue
 		}
 		var under []int // of left: what d has replaced
-		for k := len(left) - 1; k >= 0 && by[k] == d.Ins; k-- {
+		for k := len(left) - 1; k >= 0 && by[k] == d.wrote(); k-- {
 			under = append(under, k)
 		}
-		under = append(under, waiting[d.Ins]...)
-		delete(waiting, d.Ins)
+		under = append(under, waiting[d.wrote()]...)
+		delete(waiting, d.wrote())
 		var beside []Gone
 		stays := false // a part of what replaced them
 		switch {
 		case len(under) < 2:
-		case slices.ContainsFunc(dead[i+1:], func(o Dead) bool { return o.Ins == d.Ins }):
-			waiting[d.Ins], under = under, nil
+		case slices.ContainsFunc(dead[i+1:], func(o Dead) bool { return o.wrote() == d.wrote() }):
+			waiting[d.wrote()], under = under, nil
 		default:
-			if beside, stays = f.rest(line, d.Ins, undone); stays {
+			if beside, stays = f.rest(line, d.wrote(), undone); stays {
 				under = nil
 			}
 		}
 		slices.Sort(under)
 		for _, k := range slices.Compact(under) {
-			by[k], over[k] = d.Del, append(over[k], Gone{Dead: d, At: line})
+			by[k], over[k] = d.removed(), append(over[k], Gone{Dead: d, At: line})
 			if !undone(d.Del) {
-				left[k].Del = d.Del
+				left[k].Del, left[k].DelGroup = d.Del, d.DelGroup
 				over[k] = append(over[k], beside...)
 				back.Under = append(back.Under, Gone{left[k], line, over[k]})
 			}
 		}
 		if !undone(d.Del) {
 			back.Over = append(back.Over, Gone{Dead: d, At: line})
-			back.Changed = true
+			back.Changed, back.Forgets = true, true
 		}
 	}
 	return left
 }
 
-// rest returns what else an edit has written behind a place, but for what later edits have put between: dead lines that others have removed,
-// and whether there are present ones.
-func (f *File) rest(line int, by int32, undone func(int32) bool) (dead []Gone, present bool) {
-	for at, others := line, 0; others < 2 && !present; at++ {
-		for _, d := range f.Near(at, at) {
-			if at > line && d.Ins == by && !undone(d.Del) {
-				dead = append(dead, Gone{Dead: d, At: at})
+// rest returns what else a group has written behind a place: dead lines that others have removed, and whether there are present ones.
+func (f *File) rest(line int, group Author, undone func(int32) bool) (dead []Gone, present bool) {
+	for _, g := range f.Dead {
+		for _, d := range g.Lines {
+			if g.At > line && d.wrote() == group && !undone(d.Del) {
+				dead = append(dead, Gone{Dead: d, At: g.At})
 			}
 		}
-		writer, _ := f.Of(at)
-		if present = writer == by; f.run(at).By <= by {
-			others++
-		}
 	}
-	return dead, present
+	return dead, slices.ContainsFunc(f.Runs, func(r Run) bool { return r.From >= line && r.Author == group })
 }
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
@@ -264,6 +271,10 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 			blocked[a] = true
 		case blocked[a]:
 			back.Changed = true
+			if over := back.above(a); over != nil && (a != TheBody || op.Was.Kind == Opaque && over.Was.Kind == Opaque) {
+				over.Was, over.Path, over.Lost, back.Forgets = op.Was, op.Path, op.Lost, true // it has replaced what op had
+				continue
+			}
 		case op.Lost:
 			back.Lost, blocked[a] = true, true
 		case a == TheBody && alive > 0 && op.Was.Kind != Text && back.Body.Kind == Text && !f.wasText(i, undone):
@@ -288,6 +299,16 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 		back.File.Ops = append(back.File.Ops, op)
 	}
 	slices.Reverse(back.File.Ops)
+}
+
+// above returns the operation that has come right after those that are left; nil if there is none.
+func (b *Back) above(a Aspect) *Op {
+	for i := range slices.Backward(b.File.Ops) {
+		if b.File.Ops[i].Aspect == a {
+			return &b.File.Ops[i]
+		}
+	}
+	return nil
 }
 
 // wasText reports whether the file was a text before one of the edits to take back that changed it as a whole right before operation i.

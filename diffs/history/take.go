@@ -16,9 +16,9 @@ func (f *File) Take(s Step) *File {
 	if s.Who == Person && f.Asleep != nil && s.Sum() == f.Asleep.Sum {
 		return f.Asleep.File
 	}
-	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), c: cursor{f: f}}
+	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), groups: f.Groups, c: cursor{f: f}}
 	t.lines()
-	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes)}
+	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes), Moved: f.Moved.but(t.goes).with(t.comes), Groups: t.groups}
 	s.again(next.Dead)
 	if s.Replaced {
 		for i := range next.Runs {
@@ -88,8 +88,11 @@ type taking struct {
 	gone    map[string]int32 // the edits of lines that the step removes, by text
 	added   map[string]bool  // texts of lines that edits add
 	touched []int32
+	once    map[string]int32 // the edits of lines that a person only moves, by text
 	goes    []lostLine
-	lost    bool // something of an edit's is not known any more
+	comes   []lostLine // lines of once
+	lost    bool       // something of an edit's is not known any more
+	groups  int32      // the last number of a group
 }
 
 func (t *taking) lines() {
@@ -111,6 +114,9 @@ func (t *taking) lines() {
 				t.added[trim(a.Text)] = true
 			}
 		}
+	}
+	if t.step.Who == Person {
+		t.once = t.movedOnce()
 	}
 	for _, e := range t.step.Edits {
 		t.c.skip(&t.b, e.From)
@@ -136,6 +142,7 @@ type candidate struct {
 
 // edit takes one edit; the cursor is at its first line.
 func (t *taking) edit(e Edit) {
+	group := t.groupsOf(e)
 	var dead []candidate
 	var written []int32 // edits whose lines a person removes, without lines that these had replaced
 	person := t.step.Who == Person
@@ -147,16 +154,18 @@ func (t *taking) edit(e Edit) {
 	}
 	for i, r := range e.Removed {
 		gap(i)
-		by := t.c.next()
-		switch {
+		is := t.c.next()
+		switch by := is.By; {
 		case r.By != 0 && r.By != by:
-			dead = append(dead, candidate{Dead: Dead{Text: strings.Clone(r.Text), Ins: by, Del: r.By, Copied: t.added[trim(r.Text)], Pending: r.Pending}, before: i})
+			d := Dead{Text: strings.Clone(r.Text), Ins: by, InsGroup: is.Group, Del: r.By, DelGroup: group(r.By)}
+			d.Copied, d.Pending = t.added[trim(r.Text)], r.Pending
+			dead = append(dead, candidate{Dead: d, before: i})
 		case r.By == 0 && by != 0:
 			t.lost = t.lost || person
 			if sum, ok := sumOf(r.Text); person && ok {
-				t.goes = append(t.goes, lostLine{sum, max(by, -by)})
+				t.goes = append(t.goes, lostLine{sum, is.edit()})
 			}
-			if person && by > 0 && !t.doom(dead, i, by, e) && !slices.Contains(written, by) {
+			if person && by > 0 && !t.doom(dead, i, is, e) && !slices.Contains(written, by) {
 				written = append(written, by)
 			}
 		}
@@ -166,13 +175,30 @@ func (t *taking) edit(e Edit) {
 	} else {
 		gap(-1)
 	}
-	t.meet(e, dead, written)
+	t.meet(e, dead, written, group)
+}
+
+// groupsOf returns a function that returns the groups of edits in one place.
+func (t *taking) groupsOf(e Edit) func(by int32) int32 {
+	groups := map[int32]int32{}
+	for i := range e.Removed {
+		if r := t.c.f.run(e.From + i); groups[r.By] == 0 {
+			groups[r.By] = r.Group
+		}
+	}
+	return func(by int32) int32 {
+		if by != 0 && groups[by] == 0 {
+			t.groups++
+			groups[by] = t.groups
+		}
+		return groups[by]
+	}
 }
 
 // doom marks the dead lines that line i of those that a person removes had replaced. It returns false if there are none.
-func (t *taking) doom(dead []candidate, i int, by int32, e Edit) bool {
+func (t *taking) doom(dead []candidate, i int, by Author, e Edit) bool {
 	n := 0
-	for n < len(dead) && dead[len(dead)-1-n].before == i && dead[len(dead)-1-n].Del == by {
+	for n < len(dead) && dead[len(dead)-1-n].before == i && dead[len(dead)-1-n].removed() == by {
 		n++
 	}
 	if n > 1 && !t.removesRun(e, e.From+i) {
@@ -197,7 +223,7 @@ func (t *taking) removesRun(e Edit, line int) bool {
 }
 
 // meet writes the place of an edit: dead lines that a person or a decision has added again live again.
-func (t *taking) meet(e Edit, dead []candidate, written []int32) {
+func (t *taking) meet(e Edit, dead []candidate, written []int32, group func(int32) int32) {
 	typed := 0
 	i, j := 0, 0
 	bury := func(while func(candidate) bool) {
@@ -216,14 +242,18 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32) {
 			if each {
 				bury(func(d candidate) bool { return d.before <= j })
 			}
-			by := e.Added[j].By
-			if by == 0 {
+			by := Author{e.Added[j].By, group(e.Added[j].By)}
+			if by.By == 0 {
 				typed++
 				n := t.moved[key(e.Added[j].Text)]
+				if m := t.once[trim(e.Added[j].Text)]; m != 0 {
+					sum, _ := sumOf(e.Added[j].Text)
+					n, t.comes = m, append(t.comes, lostLine{sum, m})
+				}
 				if n == 0 && t.step.Who == Person {
 					n = t.c.f.Lost.of(e.Added[j].Text)
 				}
-				by = -max(n, -n)
+				by.By = -max(n, -n)
 			}
 			t.b.alive(by, 1)
 		}
@@ -232,7 +262,7 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32) {
 		left := m[0] - i
 		bury(func(candidate) bool { left--; return left >= 0 })
 		add(m[1])
-		t.b.alive(dead[i].Ins, 1)
+		t.b.alive(dead[i].wrote(), 1)
 		i, j = i+1, j+1
 	}
 	if !each {
@@ -243,59 +273,6 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32) {
 	if typed > 0 && t.step.Who == Person {
 		t.touched = append(t.touched, written...)
 	}
-}
-
-// matches pairs dead lines and lines that no edit has added, both in order, by their text.
-func (t *taking) matches(dead []candidate, added []Added) (pairs [][2]int) {
-	if len(dead) == 0 || !slices.ContainsFunc(added, func(a Added) bool { return a.By == 0 }) {
-		return nil
-	}
-	can := func(d *candidate) bool {
-		return !d.Copied || t.step.Who != Person || t.gone[trim(d.Text)] == d.Del
-	}
-	const exact = 1 << 18
-	if len(dead)*len(added) > exact {
-		at := map[string][]int{} // the places of each text among the dead lines
-		for i := range dead {
-			if text := trim(dead[i].Text); can(&dead[i]) {
-				at[text] = append(at[text], i)
-			}
-		}
-		from := 0
-		for j, a := range added {
-			places := at[trim(a.Text)]
-			if k, _ := slices.BinarySearch(places, from); a.By == 0 && k < len(places) {
-				pairs, from = append(pairs, [2]int{places[k], j}), places[k]+1
-			}
-		}
-		return pairs
-	}
-	same := func(i, j int) bool {
-		return added[j].By == 0 && trim(dead[i].Text) == trim(added[j].Text) && can(&dead[i])
-	}
-	length := make([][]int, len(dead)+1)
-	for i := range length {
-		length[i] = make([]int, len(added)+1)
-	}
-	for i := len(dead) - 1; i >= 0; i-- {
-		for j := len(added) - 1; j >= 0; j-- {
-			if length[i][j] = max(length[i+1][j], length[i][j+1]); same(i, j) {
-				length[i][j] = max(length[i][j], length[i+1][j+1]+1)
-			}
-		}
-	}
-	for i, j := 0, 0; i < len(dead) && j < len(added); {
-		switch {
-		case same(i, j) && length[i][j] == length[i+1][j+1]+1:
-			pairs = append(pairs, [2]int{i, j})
-			i, j = i+1, j+1
-		case length[i+1][j] >= length[i][j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return pairs
 }
 
 func trim(line string) string { return strings.TrimRight(line, "\r\n") }

@@ -37,8 +37,15 @@ const noAnswer = "cursord:no-answer"
 
 func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
 	s.came(n.Workspace, n.Seq)
-	if at := s.sessions[n.Approval.SessionID]; at != nil && at.news == nil { // else tellNews asks
-		s.approval(at, n.Approval)
+	at, a := s.sessions[n.Approval.SessionID], n.Approval
+	if at == nil {
+		return
+	}
+	if a.Status == sessions.ApprovalPending && at.misses(a.TurnID) {
+		s.catchUp(at, a.TurnID)
+	}
+	if at.news == nil { // else goesOn or complete asks
+		s.approval(at, a)
 	}
 }
 
@@ -101,7 +108,7 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 	for _, path := range a.Paths {
 		question.Locations = append(question.Locations, protocol.Location{Path: at.tell.Absolute(path)})
 	}
-	call := at.tell.CallOf(a.ItemID)
+	call := at.tell.Waits(a.ItemID)
 	asked := &askedApproval{own: call == ""}
 	if a.Kind == sessions.ApprovalPermission {
 		asked.turn, asked.call = a.TurnID, a.CallID
@@ -173,11 +180,11 @@ func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 		return
 	}
 	params := rpc.ApprovalAnswerParams{ApprovalID: a.ID}
-	if said.Outcome.Outcome == "selected" && a.Option(said.Outcome.OptionID) != nil {
-		params.OptionID = said.Outcome.OptionID
+	if said.Outcome == "selected" && a.Option(said.OptionID) != nil {
+		params.OptionID = said.OptionID
 	} else {
-		if said.Outcome.Outcome != "cancelled" && said.Outcome.OptionID != noAnswer {
-			s.remark(a, noSuchAnswer, plaintext.FirstLine(plaintext.Visible(cmp.Or(said.Outcome.OptionID, said.Outcome.Outcome), ""), 60))
+		if said.Outcome != "cancelled" && said.OptionID != noAnswer {
+			s.remark(a, noSuchAnswer, plaintext.FirstLine(plaintext.Visible(cmp.Or(said.OptionID, said.Outcome), ""), 60))
 		}
 		for _, o := range a.Options {
 			if o.Kind == sessions.RejectOnce {
@@ -200,8 +207,12 @@ func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 	if a.Command != "" {
 		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.InFull(a.Command))))
 	}
-	if detail := plaintext.InFull(a.Detail); a.Kind == sessions.ApprovalPermission && hasDiff(detail) {
-		all = append(all, protocol.TextContent(protocol.Fenced("diff", detail)))
+	if detail := plaintext.InFull(a.Detail); detail != "" && a.Kind == sessions.ApprovalPermission { // Markdown could hide a part of it
+		language := ""
+		if hasDiff(detail) {
+			language = "diff"
+		}
+		all = append(all, protocol.TextContent(protocol.Fenced(language, detail)))
 	} else if detail != "" {
 		all = append(all, protocol.TextContent(detail))
 	}
@@ -241,5 +252,5 @@ func wrapped(line string) string {
 	return b.String() + "\n"
 }
 
-// hasDiff reports whether a text has a diff in it, which is no Markdown.
+// hasDiff reports whether a text has a diff in it.
 func hasDiff(text string) bool { return strings.Contains(text, "\n+++ ") }

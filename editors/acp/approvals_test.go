@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -44,6 +45,9 @@ func TestApprovals(t *testing.T) {
 		"closed":                {"permission", permission, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, `{"approvalId":"a-t","optionId":"no"}`},
 		"without an option":     {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected"}}`, `{"approvalId":"a-t","optionId":"no"}`},
 		"an option that is not": {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"a member's other name": {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","OptionId":"once"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"two members":           {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"no","OPTIONID":"once"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"an answer's OUTCOME":   {"permission", permission, nil, `"result":{"OUTCOME":{"outcome":"selected","optionId":"once"}}`, `{"approvalId":"a-t","optionId":"no"}`},
 		"an array":              {"permission", permission, nil, `"result":[]`, `{"approvalId":"a-t","optionId":"no"}`},
 		"cannot ask":            {"permission", permission, nil, `"error":{"code":-32601,"message":"no"}`, ""},
 		"a question":            {"question", answers, nil, `"result":{"outcome":{"outcome":"selected","optionId":"blue"}}`, `{"approvalId":"a-t","optionId":"blue"}`},
@@ -53,6 +57,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := edits(t)
+			e.turns("t", "running", 8, nil)
 			e.notifies("approval/changed", approvalOf(one.kind, "pending", one.options, one.more))
 			m := e.asked("session/request_permission")
 			require.Contains(t, string(m.Params), `"kind":"reject_once"`)
@@ -86,10 +91,12 @@ func TestStrangeAnswersAreTold(t *testing.T) {
 		`"error":{"code":-32601,"message":"no"}`:                        "`cursord approve a ANSWER` gives one, `cursord deny a` none",
 		`"result":{"outcome":{"outcome":"selected","optionId":"zzz"}}`:  `not offered (\"zzz\"). It counts as a no.`,
 		`"result":{"outcome":{"outcome":"perhaps"}}`:                    `not offered (\"perhaps\"). It counts as a no.`,
+		`"result":{"outcome":{"outcome":"selected","OptionId":"once"}}`: `not offered (\"selected\"). It counts as a no.`,
 		`"result":{"outcome":{"outcome":"cancelled"}}`:                  "",
 		`"result":{"outcome":{"outcome":"selected","optionId":"once"}}`: "",
 	} {
 		e := edits(t)
+		e.turns("t", "running", 8, nil)
 		e.notifies("approval/changed", approvalOf("permission", "pending", permission, nil))
 		e.answers(e.asked("session/request_permission"), says)
 		e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/close","params":{"sessionId":"s"}}`)
@@ -114,6 +121,7 @@ func TestApprovalEnds(t *testing.T) {
 	for status, want := range map[string]string{"answered": "completed", "withdrawn": "failed", "expired": "failed"} {
 		t.Run(status, func(t *testing.T) {
 			e := edits(t)
+			e.turns("t", "running", 8, nil)
 			e.notifies("approval/changed", approvalOf("permission", "pending", permission, obj{"command": "rm \u202e-rf\n\x1b[2J"}))
 			shown := e.hears("the call", func(m rpc.Message) bool {
 				return m.Method == "session/update" && strings.Contains(string(m.Params), `"tool_call"`)
@@ -186,6 +194,30 @@ func TestKilledAgentsCallsAreOne(t *testing.T) {
 	}
 }
 
+// TestTwoQuestionsOfOneCall: the call becomes one of the two that are shown, and each of them ends. Once the first one stayed open.
+func TestTwoQuestionsOfOneCall(t *testing.T) {
+	e := edits(t)
+	e.turns("t", "running", 8, nil)
+	for _, id := range []string{"a-t", "b-t"} {
+		e.notifies("approval/changed", approvalOf("permission", "pending", permission, obj{"id": id, "callId": "c0"}))
+		e.asked("session/request_permission")
+	}
+	for _, id := range []string{"b-t", "a-t"} {
+		e.notifies("approval/changed", approvalOf("permission", "answered", permission, obj{"id": id, "callId": "c0", "answer": obj{"optionId": "once"}}))
+	}
+	e.items("t", 0, 11, "")
+	ends := map[string]string{}
+	for len(ends) < 2 {
+		m := e.hears("an end", func(m rpc.Message) bool { return strings.Contains(string(m.Params), `"status":"completed"`) })
+		var u struct {
+			Update struct{ ToolCallID, Title string }
+		}
+		require.NoError(t, json.Unmarshal(m.Params, &u))
+		ends[u.Update.ToolCallID] = u.Update.Title
+	}
+	require.Equal(t, map[string]string{"a-t": "make", "b-t": ""}, ends)
+}
+
 // TestRemarksHaveIDsOfTheirOwn: each process once began with the same id, so two remarks of a session looked like one.
 func TestRemarksHaveIDsOfTheirOwn(t *testing.T) {
 	one, other := &Server{}, &Server{}
@@ -198,6 +230,8 @@ func TestApprovalsShowDiffs(t *testing.T) {
 	diff := "--- /dev/null\n+++ /ws/a\n+# new"
 	about := aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPermission, Detail: diff})
 	require.Equal(t, []protocol.Content{protocol.TextContent("```diff\n" + diff + "\n```")}, about)
+	about = aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPermission, Detail: "<!-- rm -rf -->"})
+	require.Equal(t, []protocol.Content{protocol.TextContent("```\n<!-- rm -rf -->\n```")}, about, "an editor would hide it")
 	about = aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPlan, Detail: diff})
 	require.Equal(t, []protocol.Content{protocol.TextContent(diff)}, about, "a plan is Markdown")
 }

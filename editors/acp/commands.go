@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxShown bounds the text of /review, in bytes.
-	maxShown = 64 << 10
+	// titleColumns bounds the title that a command gives a session.
+	titleColumns = 60
 	// maxListed bounds the sessions of /sessions.
 	maxListed = 50
 )
@@ -108,9 +108,22 @@ func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
 		s.saysError(at, r, invalid("/"+c.name, "takes nothing behind it"))
 		return
 	}
+	if at.info.Turns == 0 && at.info.Title == "" {
+		s.title(at, plaintext.FirstLine("/"+c.name+" "+rest, titleColumns))
+	}
 	at.commands = append(slices.DeleteFunc(at.commands, func(old *request) bool { return old.answered }), r)
 	r.endsAsPrompt(at)
 	c.run(s, at, r, rest)
+}
+
+// title gives a session without a turn a title: that of its first command, or "", which leaves it to the first prompt.
+func (s *Server) title(at *session, title string) {
+	title = strings.TrimSpace(title)
+	call(s, "session/update", rpc.SessionUpdateParams{SessionID: at.info.ID, Title: &title}, func(now rpc.SessionResult, err error) {
+		if err == nil && now.Session.Seq > at.info.Seq {
+			s.tellSession(at, now.Session)
+		}
+	})
 }
 
 // says answers a command.
@@ -143,86 +156,14 @@ func ofSession(id string) func(*sessions.Hunk) bool {
 	}
 }
 
-func (s *Server) reviewCommand(at *session, r *request, rest string) {
-	s.pending(at, r, func(diffs []*sessions.Diff) {
-		ids, _, _, err := chosen(at, diffs, rest, false)
-		if err != nil {
-			s.saysError(at, r, err)
-			return
-		}
-		s.says(at, r, reviewText(diffs, ofSession(at.info.ID), func(h *sessions.Hunk) bool { return slices.Contains(ids, h.ID) }))
-	})
-}
-
-// reviewText shows the wanted hunks as Markdown, and counts the others, of the session and not.
-func reviewText(diffs []*sessions.Diff, own, wanted func(*sessions.Hunk) bool) string {
-	var b strings.Builder
-	shown, hidden, ours, others, files := 0, 0, 0, 0, 0
-	for _, d := range diffs {
-		begun := false
-		for i := range d.Hunks {
-			h := &d.Hunks[i]
-			switch {
-			case !wanted(h) && own(h):
-				ours++
-				continue
-			case !wanted(h):
-				others++
-				continue
-			case b.Len() > maxShown:
-				hidden++
-				continue
-			}
-			if !begun {
-				begun = true
-				files++
-				fmt.Fprintf(&b, "\n**%s**\n", d.Path)
-			}
-			shown++
-			b.WriteString(hunkText(d, h))
-		}
-	}
-	head := fmt.Sprintf("%s in %s to review.\n", plaintext.Count(shown+hidden, "hunk"), plaintext.Count(files, "file"))
-	if shown == 0 {
-		head = "Nothing to review.\n"
-	}
-	if hidden > 0 {
-		fmt.Fprintf(&b, "\n…and %s more.\n", plaintext.Count(hidden, "hunk"))
-	}
-	if ours > 0 {
-		fmt.Fprintf(&b, "\nThis session has %s besides: `/review` shows them.\n", plaintext.Count(ours, "hunk"))
-	}
-	if others > 0 {
-		fmt.Fprintf(&b, "\nOther sessions have %s here: `/review all` shows them.\n", plaintext.Count(others, "hunk"))
-	}
-	if shown > 0 {
-		b.WriteString("\n`/accept` and `/reject` decide about all of this session, or about its hunks in the file that you name, or about the hunk that you name.\n")
-	}
-	return head + b.String()
-}
-
-func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
-	note := ""
-	switch {
-	case h.MaybeYours():
-		note = " — may be your own: it is not surely the agent's"
-	case h.InConflict():
-		note = " — you have unsaved changes of the same lines"
-	}
-	if h.Kind != "text" {
-		note = fmt.Sprintf(" — %s%s", d.Kind, note)
-	}
-	text := fmt.Sprintf("\nHunk `%s`%s\n", h.ID, note)
-	if len(h.Lines) == 0 {
-		return text
-	}
-	body := fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
-	return text + protocol.Fenced("diff", body) + "\n"
-}
-
 func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 	s.pending(at, r, func(diffs []*sessions.Diff) {
-		ids, left, others, err := chosen(at, diffs, rest, method == "diff/reject")
+		reject := method == "diff/reject"
+		words, how := rest, rpc.DecideParams{}
+		if named, ok := strings.CutPrefix(rest, "replace "); ok && !reject {
+			words, how.Replace = strings.TrimSpace(named), true
+		}
+		ids, left, others, err := chosen(at, diffs, words, reject)
 		switch {
 		case err != nil:
 			s.saysError(at, r, err)
@@ -234,7 +175,8 @@ func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 			s.says(at, r, "Nothing to decide.")
 			return
 		}
-		s.decide(at, rpc.DecideParams{Workspace: at.folder.path, Hunks: &ids}, method, func(done accepted, err error) {
+		how.Workspace, how.Hunks = at.folder.path, &ids
+		s.decide(at, how, method, func(done accepted, err error) {
 			if err != nil {
 				s.saysError(at, r, err)
 				return
@@ -309,7 +251,7 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 			}
 		}
 		if word != "" && word != "all" && !found {
-			return nil, 0, 0, invalid(word, "is no file and no hunk that is to review: /review lists them")
+			return nil, 0, 0, invalid(word, "no file and no hunk to review has this name; /review lists them")
 		}
 	}
 	for _, id := range ids {

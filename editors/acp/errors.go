@@ -19,16 +19,16 @@ func failure(err error) *rpc.Error {
 	out := *e
 	out.Message = withHint(e.Message, e.Data.Hint)
 	out.Code = rpc.CodeInternal
-	switch e.Data.Kind {
-	case "": // our own, which has its code
+	switch kind := e.Data.Kind; {
+	case kind == "": // our own, which has its code
 		out.Code = e.Code
-	case api.KindInvalid:
+	case kind == api.KindInvalid, kind == api.KindTooLarge && e.Data.Field != "": // a parameter is; the copy of a folder is none
 		out.Code = rpc.CodeInvalidParams
-	case api.KindNotFound:
+	case kind == api.KindNotFound:
 		out.Code = protocol.CodeResourceNotFound
-	case api.KindAgentNotLoggedIn:
+	case kind == api.KindAgentNotLoggedIn:
 		out.Code = protocol.CodeAuthRequired
-	case api.KindCancelled:
+	case kind == api.KindCancelled:
 		out.Code = rpc.CodeCancelled
 	}
 	return &out

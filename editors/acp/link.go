@@ -74,6 +74,9 @@ func call[R any](s *Server, method string, params any, then func(R, error)) {
 	go func() {
 		var result R
 		err := wait(&result)
+		if s.ctx.Err() != nil {
+			return // Serve answers what is open
+		}
 		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
 			err = unreachable()
 		}
@@ -170,11 +173,16 @@ func (s *Server) delta(d *rpc.DeltaParams) {
 
 func (s *Server) itemChanged(n *rpc.ItemChanged) {
 	s.came(n.Workspace, n.Seq)
-	switch at := s.sessions[n.Item.SessionID]; {
-	case at == nil || n.Seq <= at.since && !at.tell.Knows(n.Item.TurnID):
-	case at.news != nil:
+	at := s.sessions[n.Item.SessionID]
+	if at == nil || !at.tell.Knows(n.Item.TurnID) && n.Seq <= max(at.since, at.tell.End(n.Item.TurnID)) {
+		return
+	}
+	if at.misses(n.Item.TurnID) {
+		s.catchUp(at, n.Item.TurnID)
+	}
+	if at.news != nil {
 		at.news.item(n.Item, false)
-	default:
+	} else {
 		at.tell.Item(n.Item, false)
 	}
 }
@@ -194,7 +202,7 @@ func (s *Server) turnChanged(n *rpc.TurnChanged) {
 		s.askTrustAgain(n.Workspace)
 	}
 	at, t := s.sessions[n.Turn.SessionID], n.Turn
-	if at == nil || !at.tell.Knows(t.ID) && (n.Seq <= at.since || t.StartedAt == nil) {
+	if at == nil || !at.tell.Knows(t.ID) && (n.Seq <= at.since || !at.misses(t.ID) || t.Status == sessions.TurnQueued) {
 		return
 	}
 	if at.news != nil {
@@ -220,14 +228,23 @@ func (s *Server) turnEnded(at *session, t *sessions.Turn) {
 	if p != nil && t.StopReason != sessions.StopRefusal { // which is no error of the prompt
 		at.tell.Told(t.ID)
 	}
-	if at.tell.Knows(t.ID) {
-		at.tell.Turn(t)
-	}
 	if at.turn == t.ID {
 		at.turn = ""
 	}
+	switch {
+	case at.tell.Knows(t.ID), at.turn == "" && at.misses(t.ID):
+		at.tell.Turn(t)
+	case at.misses(t.ID): // it never began
+		at.later = append(at.later, t)
+	}
 	if p != nil {
 		s.endPrompt(p, t)
+	}
+	if at.turn == "" {
+		for _, t := range at.later {
+			at.tell.Turn(t)
+		}
+		at.later = nil
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type news struct {
 	turns   map[string]*sessions.Turn
 	items   map[string]*sessions.Item
+	of      map[string]bool               // turns of which something came that the editor has not seen begin
 	pieces  map[string][]*rpc.DeltaParams // by item: what its text has got since the form in items
 	said    map[string]bool               // items of which the editor is not told what was said before it resumed the session
 	begins  map[string]int                // by item: the offset of the first piece that came
@@ -20,7 +21,10 @@ type news struct {
 }
 
 func newNews() *news {
-	return &news{turns: map[string]*sessions.Turn{}, items: map[string]*sessions.Item{}, pieces: map[string][]*rpc.DeltaParams{}, said: map[string]bool{}, begins: map[string]int{}}
+	return &news{
+		turns: map[string]*sessions.Turn{}, items: map[string]*sessions.Item{}, of: map[string]bool{}, pieces: map[string][]*rpc.DeltaParams{},
+		said: map[string]bool{}, begins: map[string]int{},
+	}
 }
 
 func (n *news) piece(d *rpc.DeltaParams) {
@@ -61,6 +65,7 @@ func (n *news) item(i *sessions.Item, read bool) {
 // removed forgets a turn that a rewind has removed.
 func (n *news) removed(turnID string) {
 	delete(n.turns, turnID)
+	delete(n.of, turnID)
 	for id, i := range n.items {
 		if i.TurnID == turnID {
 			delete(n.items, id)
@@ -126,20 +131,25 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 	var asked rpc.ApprovalList
 	unknown := false // what is asked
 	read := func() {
-		if left--; left > 0 || !s.opens(r, at) {
+		if left--; left > 0 {
 			return
 		}
-		if resumes { // its editor gets no update before the answer
-			s.opened(r, at, "")
-		}
-		s.tellNews(at)
-		if !resumes {
-			s.opened(r, at, "")
-		}
-		if !unknown {
-			s.askPending(at, asked.Approvals, true)
-		}
-		s.goOnOpening(at)
+		s.withTurns(at, func() {
+			if !s.opens(r, at) {
+				return
+			}
+			if resumes { // its editor gets no update before the answer
+				s.opened(r, at, "")
+			}
+			s.tellNews(at)
+			if !resumes {
+				s.opened(r, at, "")
+			}
+			if !unknown {
+				s.askPending(at, asked.Approvals, true)
+			}
+			s.goOnOpening(at)
+		})
 	}
 	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
 		asked, unknown = list, err != nil // a daemon of an older build asks nothing
@@ -180,7 +190,6 @@ func (s *Server) tellNews(at *session) {
 			}
 		}
 		if one.turn != nil && one.turn.Status.Final() {
-			at.since = max(at.since, one.turn.Seq) // what comes late of the turn is no news
 			s.turnEnded(at, one.turn)
 		}
 	}

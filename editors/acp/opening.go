@@ -135,14 +135,20 @@ func (s *Server) giveUp(at *session) {
 	}
 }
 
-// goesOn tells the editor what has waited for a session that is not loaded after all, and asks what has been asked meanwhile.
+// goesOn tells the editor what has waited for a session that is not loaded after all, or for what it had missed, and asks what has been asked
+// meanwhile.
 func (s *Server) goesOn(at *session) {
-	s.tellNews(at)
-	s.goOnOpening(at)
-	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
-		if err == nil && s.sessions[at.info.ID] == at && at.news == nil {
-			s.askPending(at, list.Approvals, false)
+	s.withTurns(at, func() {
+		if s.sessions[at.info.ID] != at || at.news == nil {
+			return
 		}
+		s.tellNews(at)
+		s.goOnOpening(at)
+		call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
+			if err == nil && s.sessions[at.info.ID] == at && at.news == nil {
+				s.askPending(at, list.Approvals, false)
+			}
+		})
 	})
 }
 

@@ -52,6 +52,9 @@ func (s *Server) prompt(r *request) {
 // asks answers a request by a turn of its session.
 func (s *Server) asks(at *session, r *request, params rpc.TurnStartParams, members []string) {
 	params.Workspace, params.SessionID, params.TurnID = at.folder.path, at.info.ID, "acp-"+rand.Text()
+	if at.info.Turns == 0 && strings.HasPrefix(at.info.Title, "/") {
+		s.title(at, "")
+	}
 	s.prompted++
 	one := &prompt{r: r, at: at, number: s.prompted, params: params, members: members}
 	if len(at.dirs) > 0 {
@@ -135,12 +138,21 @@ func (s *Server) follow(p *prompt) {
 			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
 		case err != nil:
 			s.settle(p, nil, err)
-		case p.at.news != nil:
-			s.endPrompt(p, last.Turn) // what was said comes with the history
 		default:
-			s.turnEnded(p.at, last.Turn)
+			s.followed(p, last.Turn)
 		}
 	})
+}
+
+// followed answers a prompt whose turn has ended, once the editor has been told what was said.
+func (s *Server) followed(p *prompt, t *sessions.Turn) {
+	switch {
+	case p.r.answered:
+	case p.at.news != nil:
+		p.at.then = append(p.at.then, func() { s.followed(p, t) })
+	default:
+		s.turnEnded(p.at, t)
+	}
 }
 
 // promptOf returns the open prompt of a turn; nil if there is none.

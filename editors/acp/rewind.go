@@ -120,7 +120,7 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 		case m.Error != nil || protocol.Decode(m.Result, &said) != nil:
 			end(protocol.Failed)
 			s.says(at, r, fmt.Sprintf("This editor does not ask. In a terminal: `cursord rewind --turn %s %s`\n", turn, at.info.ID))
-		case said.Outcome.Outcome != "selected" || said.Outcome.OptionID != rewindOption:
+		case said.Outcome != "selected" || said.OptionID != rewindOption:
 			end(protocol.Failed)
 			s.says(at, r, "Nothing was taken back.\n")
 		default:

@@ -75,7 +75,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	go s.read(r, gone)
 	select {
 	case ok = <-gone:
-		// Requests that came before the end are answered. Nobody waits for turns: they go on.
+		// Requests that came before the end get their results. Nobody waits for turns: they go on.
 		select {
 		case <-s.whenSettled():
 		case <-time.After(answerLimit):
@@ -85,6 +85,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	case <-s.ctx.Done():
 	}
 	s.mu.Lock()
+	for _, r := range s.open {
+		r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "the connection has ended; a turn that has begun goes on"})
+	}
 	s.ended = true
 	l := s.link
 	s.mu.Unlock()

@@ -34,6 +34,7 @@ type session struct {
 	was     *updates.Session // tell, before the editor loaded it again; nil: it had not opened it
 	then    []func()         // what waits until it is loaded or resumed
 	turn    string           // the id of the turn that runs, whoever started it
+	later   []*sessions.Turn // they ended before they began; the editor hears of them when the running turn has ended
 	prompts []*prompt
 	told    string // the options that the editor has, encoded
 	setting int    // changes that the editor has asked for; their answers tell it of these

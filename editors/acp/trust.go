@@ -136,7 +136,7 @@ func (s *Server) askPerson(q *trusting, unused []string) {
 	}}
 	q.request = s.ask("session/request_permission", params, func(m rpc.Message) {
 		var said protocol.PermissionResult
-		if m.Error != nil || protocol.Decode(m.Result, &said) != nil || said.Outcome.Outcome != "selected" || said.Outcome.OptionID != trustOption {
+		if m.Error != nil || protocol.Decode(m.Result, &said) != nil || said.Outcome != "selected" || said.OptionID != trustOption {
 			q.end(protocol.Failed)
 			s.distrust(folder, &rpc.Error{Code: rpc.CodeInternal, Message: wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
 				Kind: api.KindWorkspaceUntrusted, Path: wanted, Hint: "send the prompt again to be asked again, or run: cursord trust " + wanted,

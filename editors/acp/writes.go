@@ -87,7 +87,7 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(accept
 			a.next()
 			return
 		}
-		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both}
+		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both, Replace: p.Replace}
 		call(s, "diff/accept", rest, func(done api.Decided, err error) {
 			if err != nil {
 				a.then(a.done, err)
@@ -200,7 +200,7 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 		a.leaves(d, unreachable())
 		return
 	}
-	params := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &ids, Both: a.p.Both, Comment: a.p.Comment, AsEdits: true}
+	params := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &ids, Both: a.p.Both, Replace: a.p.Replace, Comment: a.p.Comment, AsEdits: true}
 	call(a.s, "diff/accept", params, func(done api.Decided, err error) {
 		if err != nil {
 			closes()

@@ -1,4 +1,4 @@
-;;; cursord-add.el --- Add files and errors to a prompt  -*- lexical-binding: t; -*-
+;;; cursord-add.el --- Add files and errors  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -35,13 +35,16 @@
 
 (defun cursord--add-compilation (ws)
   "Return a prompt about the error at point of a compilation in WS."
-  (let* ((said (string-trim (buffer-substring-no-properties (line-beginning-position)
-                                                            (line-end-position))))
-         (loc (compilation--message->loc (or (get-text-property (line-beginning-position)
-                                                                'compilation-message)
-                                             (compilation-next-error 0))))
-         (spec (compilation--file-struct->file-spec (compilation--loc->file-struct loc)))
-         (file (expand-file-name (car spec) (or (cadr spec) default-directory))))
+  (let* ((bol (line-beginning-position))
+         (said (string-trim (buffer-substring-no-properties
+                             bol (line-end-position))))
+         (loc (compilation--message->loc
+               (or (get-text-property bol 'compilation-message)
+                   (compilation-next-error 0))))
+         (spec (compilation--file-struct->file-spec
+                (compilation--loc->file-struct loc)))
+         (file (expand-file-name (car spec)
+                                 (or (cadr spec) default-directory))))
     (format "Fix this error, %s:%d\n%s\n" (cursord--add-name ws file)
             (compilation--loc->line loc) said)))
 
@@ -51,7 +54,8 @@
    (and (bound-and-true-p flymake-mode)
         (mapcar #'flymake-diagnostic-text (flymake-diagnostics (point))))
    (and (bound-and-true-p flycheck-mode)
-        (mapcar #'flycheck-error-message (flycheck-overlay-errors-at (point))))))
+        (mapcar #'flycheck-error-message
+                (flycheck-overlay-errors-at (point))))))
 
 (defun cursord--add-listed ()
   "Go to the place of the error in the line at point; return its message.
@@ -87,7 +91,8 @@ Return nil if the current buffer is no list of errors."
 
 (defun cursord--add-text (ws)
   "Return the text that `cursord-add' adds for WS.
-Return nil for the region, and `buffer' for the text of a buffer without a file."
+Return nil for the region, and `buffer' for the text of a buffer without a
+file."
   (cond
    ((derived-mode-p 'dired-mode)
     (concat (mapconcat (lambda (file) (cursord--add-name ws file))

@@ -1,11 +1,11 @@
-;;; cursord-again.el --- The last prompt again, and sessions as files  -*- lexical-binding: t; -*-
+;;; cursord-again.el --- Retry, edit and export  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-retry' asks the last prompt again, `cursord-edit-prompt' lets a person
-;; change it first.  `cursord-export' writes a session to a file.
+;; `cursord-retry' asks the last prompt again, `cursord-edit-prompt' lets a
+;; person change it first.  `cursord-export' writes a session to a file.
 
 ;;; Code:
 
@@ -51,9 +51,9 @@ TURN is the last one; the notice is among its first items."
   (let ((id (plist-get turn :id)) (more t) before lost)
     (while (and more (not lost))
       (let* ((page (cursord-call ws :session/read
-                                 `(:sessionId ,(plist-get turn :sessionId)
-                                              :limit ,cursord--page
-                                              ,@(and before (list :before before)))))
+                                 `( :sessionId ,(plist-get turn :sessionId)
+                                    :limit ,cursord--page
+                                    ,@(and before (list :before before)))))
              (items (append (plist-get page :items) nil)))
         (setq lost (seq-some (lambda (item)
                                (and (equal (plist-get item :turnId) id)
@@ -78,7 +78,8 @@ of the session, it gets a recap, the transcript."
     (pcase-let ((`(,prompt . ,context) (cursord--last-prompt ws turn)))
       (when (and (null context) (string-match cursord--origin-tokens prompt)
                  (not (assoc (plist-get turn :id) (cursord-workspace-sent ws))))
-        (user-error "This Emacs has not sent that prompt and does not know its %s; M-x cursord-edit-prompt changes it"
+        (user-error (concat "This Emacs has not sent that prompt and does not"
+                            " know its %s; M-x cursord-edit-prompt changes it")
                     (match-string 0 prompt)))
       (cursord-send ws prompt (cursord-origin-here) nil context lost)
       (when lost
@@ -114,15 +115,16 @@ Of a turn that this Emacs has started, these are the images."
 What went with it beside what its tokens name goes along again.
 You are asked whether to take its turn back first, with what it changed in
 files, as `cursord-rewind' does.  If not, the prompt is sent as the next one.
-A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it, and it is back after
-this prompt was sent."
+A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it,
+and it is back after this prompt was sent."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (origin (cursord-origin-here))
          (turn (cursord--last-turn ws))
          (prompt (car (cursord--last-prompt ws turn))))
     (unless (cursord-turn-ended-p turn)
-      (user-error "The last prompt is still worked on: M-x cursord-cancel ends it, then edit it"))
+      (user-error (concat "The last prompt is still worked on:"
+                          " M-x cursord-cancel ends it, then edit it")))
     (cursord--rewind-asking ws (plist-get turn :id)
                             "Take back %s, to begin anew there? ")
     (when-let* ((again (cursord--context-again ws turn)))
@@ -141,8 +143,10 @@ this prompt was sent."
     (insert prompt)
     (setq cursord--former prompt)
     (unless (string-blank-p cursord--draft)
-      (cursord-say "%s" (substitute-command-keys
-                         "the draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it")))))
+      (cursord-say
+       "%s" (substitute-command-keys
+             (concat "the draft is kept: \\<cursord-compose-mode-map>"
+                     "\\[cursord-next-prompt] shows it"))))))
 
 ;;;; As a file
 
@@ -168,8 +172,9 @@ reads."
      (cursord--know-session ws)
      (list (read-file-name
             "Export to (.md or .ndjson): " nil nil nil
-            (cursord--export-name (or (cursord-session ws)
-                                      (user-error "There is no session yet")))))))
+            (cursord--export-name
+             (or (cursord-session ws)
+                 (user-error "There is no session yet")))))))
   (let* ((ws (cursord-workspace-open))
          (id (progn (cursord--know-session ws)
                     (or (cursord-workspace-current ws)

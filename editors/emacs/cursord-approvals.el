@@ -1,4 +1,4 @@
-;;; cursord-approvals.el --- What agents ask a person  -*- lexical-binding: t; -*-
+;;; cursord-approvals.el --- What agents ask  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -23,6 +23,9 @@ The next question may come, and its key must not be typed into a file.")
 
 (defconst cursord--approval-folder "cursord:folder"
   "The id of the option that makes a rule of the folder.")
+
+(defconst cursord--approval-none "cursord:none"
+  "The id with which a question ends without an answer; it is not listed.")
 
 (defvar-keymap cursord-approvals-mode-map
   :doc "Keys for what agents ask; they answer the question at point."
@@ -60,7 +63,11 @@ The next question may come, and its key must not be typed into a file.")
        (and (seq-some (lambda (one)
                         (cursord--approval-yes (cdr one)))
                       pending)
-            "\\[cursord-approve] yes  \\[cursord-deny] no  ")
+            "\\[cursord-approve] yes  ")
+       (and (seq-some (lambda (one)
+                        (cursord--approval-no (cdr one)))
+                      pending)
+            "\\[cursord-deny] no  ")
        (and (seq-some (lambda (one) (cursord--approval-always-p (cdr one)))
                       pending)
             "\\[cursord-approve-always] always in this folder  ")
@@ -107,7 +114,8 @@ It is in the order in which it was asked."
                        (cursord-one-line
                         (cursord--approval-plain (plist-get approval :title)))))
              'face 'warning))
-    (dolist (text (list (plist-get approval :detail) (plist-get approval :command)
+    (dolist (text (list (plist-get approval :detail)
+                        (plist-get approval :command)
                         (string-join (plist-get approval :paths) "\n")))
       (unless (string-empty-p (cursord--approval-plain text))
         (insert (replace-regexp-in-string
@@ -122,7 +130,13 @@ It is in the order in which it was asked."
                          (cursord--approval-key approval option))
                  'cursord-option (plist-get option :id)))))
     (when (eq (plist-get approval :text) t)
-      (insert (propertize "t a text of yours\n" 'cursord-option 'text)))
+      (insert (propertize (if (cursord--approval-plan-p approval)
+                              "t a no, with a text of yours\n"
+                            "t a text of yours\n")
+                          'cursord-option 'text)))
+    (when (equal (cursord--approval-no approval) cursord--approval-none)
+      (insert (propertize "n no answer: the agent goes on without one\n"
+                          'cursord-option cursord--approval-none)))
     (insert "\n")
     (put-text-property from (point) 'cursord-approval (cons ws approval))))
 
@@ -234,12 +248,17 @@ They begin when it comes.  Tests set this.")
     (if pending (puthash id approval all) (remhash id all))
     (when (or pending before)
       (cursord--approvals-show)
-      (when (and pending (not before))
-        (cursord-say "the agent asks: %s; M-x cursord-approvals answers"
-                     (cursord-one-line
-                      (cursord--approval-plain
-                       (or (plist-get approval :command)
-                           (plist-get approval :title)))))))
+      (cond
+       ((not pending) (cursord-unsay (plist-get before :said)))
+       (before (plist-put approval :said (plist-get before :said)))
+       (t
+        (plist-put approval :said
+                   (cursord-say
+                    "the agent asks: %s; M-x cursord-approvals answers"
+                    (cursord-one-line
+                     (cursord--approval-plain
+                      (or (plist-get approval :command)
+                          (plist-get approval :title)))))))))
     (cursord--emit 'approval ws approval before)))
 
 ;;;; Answers
@@ -264,11 +283,15 @@ Elsewhere select the buffer, and answer nothing."
      ((null (cursord-pending-approvals))
       (user-error "No agent asks anything now"))
      ((null one)
-      (user-error "%s" (substitute-command-keys "\\<cursord-approvals-mode-map>Point is at no question: \\[cursord-next-question] goes to the next one")))
+      (user-error
+       "%s" (substitute-command-keys
+             (concat "\\<cursord-approvals-mode-map>Point is at no question:"
+                     " \\[cursord-next-question] goes to the next one"))))
      ((and (eql (point) (cdr cursord--approval-came))
            (time-less-p nil (time-add (car cursord--approval-came)
-                                     cursord--approval-reading)))
-      (user-error "This question has just come: read it, and press the key again"))
+                                      cursord--approval-reading)))
+      (user-error
+       "This question has just come: read it, and press the key again"))
      (one))))
 
 (defun cursord-next-question ()
@@ -291,8 +314,15 @@ Elsewhere select the buffer, and answer nothing."
   (cursord--approval-option approval '("allowOnce")))
 
 (defun cursord--approval-no (approval)
-  "Return the id of the option of APPROVAL that says no, or nil."
-  (cursord--approval-option approval '("rejectOnce" "rejectAlways")))
+  "Return the id of the answer to APPROVAL that says no, or nil.
+A question that has no such option can end without an answer."
+  (or (cursord--approval-option approval '("rejectOnce" "rejectAlways"))
+      (and (equal (plist-get approval :kind) "question")
+           cursord--approval-none)))
+
+(defun cursord--approval-plan-p (approval)
+  "Return non-nil if APPROVAL is of a plan, which takes a text only with a no."
+  (equal (plist-get approval :kind) "plan"))
 
 (defun cursord--approval-option (approval kinds)
   "Return the id of the first option of APPROVAL that is of one of KINDS."
@@ -324,7 +354,8 @@ Elsewhere select the buffer, and answer nothing."
     (cursord--approval-answer one (cursord--approval-yes (cdr one)))))
 
 (defun cursord-deny ()
-  "Say no to what the agent asks at point."
+  "Say no to what the agent asks at point.
+A question that has no such answer ends without one."
   (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
     (cursord--approval-answer one (cursord--approval-no (cdr one)))))
@@ -352,7 +383,9 @@ Elsewhere select the buffer, and answer nothing."
   (let ((one (cursord--approval-here)))
     (unless (eq (plist-get (cdr one) :text) t)
       (user-error "The agent takes no text here"))
-    (let ((text (read-string "The answer: ")))
+    (let ((text (read-string (if (cursord--approval-plan-p (cdr one))
+                                 "Reject the plan, and say: "
+                               "The answer: "))))
       (unless (string-blank-p text)
         (cursord--approval-answer one "" text)))))
 

@@ -45,11 +45,6 @@ keeps the prompt from being sent."
 
 (defvar cursord-prompt-history nil "The prompts, the latest first.")
 
-(defun cursord--new-turn-id ()
-  "Return a new id for a turn."
-  (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000))
-          (random (expt 2 40))))
-
 (defun cursord-trusted-p (ws)
   "Return non-nil if agents may work in WS."
   (seq-some (lambda (one)
@@ -67,11 +62,14 @@ keeps the prompt from being sent."
 If PATH is non-nil, ask about that folder beside WS instead."
   (let ((path (and path (not (equal path (cursord-workspace-path ws))) path)))
     (unless (yes-or-no-p (cursord--trust-question
-                          (or path
-                              (abbreviate-file-name (cursord-workspace-root ws)))))
-      (user-error (if path
-                      "Nothing was sent: without an argument, M-x cursord-add-directory adds no folder"
-                    "Nothing was sent: M-x cursord-trust allows the agent to work here")))
+                          (or path (abbreviate-file-name
+                                    (cursord-workspace-root ws)))))
+      (user-error
+       (if path
+           (concat "Nothing was sent: without an argument,"
+                   " M-x cursord-add-directory adds no folder")
+         (concat "Nothing was sent: M-x cursord-trust"
+                 " allows the agent to work here"))))
     (cursord-call-host (cursord-workspace-host ws) :workspace/trust
                        (list :workspace (or path (cursord-workspace-path ws))
                              :trusted t))))
@@ -121,13 +119,13 @@ Return once the daemon has stored the turn; else signal an error."
   (require 'cursord-session)            ; for messages at turns' ends
   (let* ((asked (prog1 prompt
                   (run-hook-wrapped 'cursord-before-send-functions
-                                    (lambda (function)
-                                      (setq prompt (or (funcall function prompt ws)
+                                    (lambda (fn)
+                                      (setq prompt (or (funcall fn prompt ws)
                                                        prompt))
                                       nil))))
          (context (append (or context
-                              (cursord-context ws prompt
-                                               (or origin (cursord--origin-make))))
+                              (cursord-context
+                               ws prompt (or origin (cursord--origin-make))))
                           (cursord-workspace-images ws))))
     (if new
         (cursord-talk-with ws nil)
@@ -154,7 +152,8 @@ Return once the daemon has stored the turn; else signal an error."
                    (setf (cursord-workspace-images ws) nil)
                    (let ((turn (plist-get result :turn)))
                      (setf (cursord-workspace-sent ws)
-                           (cons (cons (plist-get turn :id) (cons asked context))
+                           (cons (cons (plist-get turn :id)
+                                       (cons asked context))
                                  (take 9 (cursord-workspace-sent ws))))
                      (puthash (plist-get turn :id) t
                               (cursord-workspace-mine ws))
@@ -233,8 +232,8 @@ minibuffer, TAB completes tokens such as @src/main.go, and
     (if compose
         (cursord-compose)
       (cursord--know-session ws)
-      (let ((prompt (cursord--read-prompt ws origin
-                                          (null (cursord-workspace-current ws)))))
+      (let ((prompt (cursord--read-prompt
+                     ws origin (null (cursord-workspace-current ws)))))
         (if cursord--ask-more
             (cursord--compose ws origin cursord--ask-more)
           (when (and (cursord-origin-region origin)
@@ -250,7 +249,7 @@ minibuffer, TAB completes tokens such as @src/main.go, and
 ;;;; In a buffer
 
 (defvar-local cursord--history-at -1
-  "The index in `cursord-prompt-history' of the shown prompt; -1 for the draft.")
+  "The index of the shown prompt in `cursord-prompt-history'; -1 is the draft.")
 (defvar-local cursord--draft nil
   "The draft, while the buffer shows an earlier prompt.")
 
@@ -291,8 +290,7 @@ completes tokens for the prompt's context: @region, @buffer, @diagnostics,
 
 (defun cursord--compose-name (ws)
   "Return the name of the buffer for a prompt for WS."
-  (format "*cursord-compose: %s*"
-          (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+  (format "*cursord-compose: %s*" (cursord-directory-name ws)))
 
 (defun cursord--compose-buffer (ws)
   "Return the buffer for a prompt for WS."
@@ -334,7 +332,8 @@ draft with tokens for another place keeps them, and gets numbered ones."
       (when token
         (setq token (concat token number))
         (unless (save-excursion
-                  (re-search-forward (concat (regexp-quote token) "\\_>") nil t))
+                  (re-search-forward (concat (regexp-quote token) "\\_>")
+                                     nil t))
           (when used
             (goto-char (point-max))
             (unless (or (bolp) (memq (char-before) '(?\s ?\t)))
@@ -345,7 +344,7 @@ draft with tokens for another place keeps them, and gets numbered ones."
 
 ;;;###autoload
 (defun cursord-compose ()
-  "Write a prompt in a buffer of its own, whose draft is there in the next Emacs."
+  "Write a prompt in a buffer of its own, whose draft outlives Emacs."
   (interactive)
   (let ((origin (cursord-origin-here)))
     (cursord--compose (cursord-workspace-open) origin)))

@@ -1,11 +1,11 @@
-;;; cursord-attempts.el --- Attempts at a prompt beside each other  -*- lexical-binding: t; -*-
+;;; cursord-attempts.el --- Attempts at a prompt  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-attempts' lists what "cursord run --attempts" has begun in a project:
-;; several isolated sessions with the same prompt, to choose between.
+;; `cursord-attempts' lists what "cursord run --attempts" has begun in a
+;; project: several isolated sessions with the same prompt, to choose between.
 
 ;;; Code:
 
@@ -31,7 +31,9 @@
   :interactive nil
   (setq cursord--list-entries #'cursord--attempts-entries
         cursord--list-columns #'cursord--attempts-columns
-        cursord--list-empty "Nothing yet: in a terminal, cursord run --attempts 3 \"…\" begins attempts."))
+        cursord--list-empty
+        (concat "Nothing yet: in a terminal,"
+                " cursord run --attempts 3 \"…\" begins attempts.")))
 
 (defun cursord--attempts-columns (narrow)
   "Return the columns of the list, fewer if NARROW."
@@ -68,9 +70,13 @@
         (push (list (append (list :in group) attempt)
                     (vconcat
                      (list (number-to-string (plist-get attempt :number))
-                           (cursord-face-of-state (plist-get attempt :status))
+                           (if (plist-get attempt :waiting)
+                               (propertize "asks you" 'face 'warning)
+                             (cursord-face-of-state (plist-get attempt
+                                                               :status)))
                            (cursord--attempt-changes attempt)
-                           (cursord--attempt-checked (plist-get attempt :check)))
+                           (cursord--attempt-checked
+                            (plist-get attempt :check)))
                      (unless narrow
                        (list (cursord-one-line (plist-get group :prompt))))
                      (list (cursord-one-line
@@ -84,9 +90,7 @@
   "List the attempts at prompts in this project beside each other."
   (interactive)
   (let* ((ws (cursord-workspace-open))
-         (name (format "*cursord attempts: %s*"
-                       (file-name-nondirectory
-                        (directory-file-name (cursord-workspace-root ws))))))
+         (name (format "*cursord attempts: %s*" (cursord-directory-name ws))))
     (with-current-buffer (get-buffer-create name)
       (unless (derived-mode-p 'cursord-attempts-mode)
         (cursord-attempts-mode))
@@ -156,10 +160,11 @@
                (yes-or-no-p
                 (format "Drop %s with %s to review? "
                         (cursord-plural (length gone) "attempt")
-                        (cursord-plural (apply #'+ (mapcar (lambda (one)
-                                                             (plist-get one :hunks))
-                                                           gone))
-                                        "hunk"))))
+                        (cursord-plural
+                         (apply #'+ (mapcar (lambda (one)
+                                              (plist-get one :hunks))
+                                            gone))
+                         "hunk"))))
       (cursord-call cursord-buffer-workspace :attempt/drop
                     `(:group ,(plist-get group :group)
                              ,@(and kept

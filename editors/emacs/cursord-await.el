@@ -1,13 +1,13 @@
-;;; cursord-await.el --- Commands wait for the hunks that they are about  -*- lexical-binding: t; -*-
+;;; cursord-await.el --- Commands wait for hunks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
 ;; A command for hunks waits until the daemon has placed them in the text that
-;; the person sees, and until all marks are there.  Keys that are typed meanwhile
-;; are read after it, as in all commands of Emacs.  Waiting goes on when the
-;; connection is lost and made again; C-g ends it.
+;; the person sees, and until all marks are there.  Keys that are typed
+;; meanwhile are read after it, as in all commands of Emacs.  Waiting goes on
+;; when the connection is lost and made again; C-g ends it.
 
 ;;; Code:
 
@@ -36,7 +36,8 @@ Say that the daemon has to WHAT if that takes long, and in the end signal a
       (unwind-protect
           (while (not (funcall known))
             (when (late-p cursord--await-most)
-              (user-error "Nothing was done: in %d seconds the daemon did not %s; see M-x cursord-doctor"
+              (user-error (concat "Nothing was done: in %d seconds the daemon"
+                                  " did not %s; see M-x cursord-doctor")
                           cursord--await-most what))
             (when (and (not said) (late-p cursord--await-quietly))
               (setq said (format "waiting for the daemon to %s; C-g gives up"
@@ -129,8 +130,8 @@ of them."
                   (cursord-report document))
                 nil)
                ('show (cursord--document-show document) nil)
-               ;; The file may have changed just now.  The daemon's answer to one
-               ;; question is newer than that.
+               ;; The file may have changed just now.  The daemon's answer to
+               ;; one question is newer than that.
                ('missing (or looked
                              (progn (setq looked t)
                                     (cursord--list-diff document #'ignore)
@@ -138,7 +139,7 @@ of them."
                (state state))))))))
 
 (defun cursord-await-marks (&optional document)
-  "Wait until the marks of DOCUMENT are right; else those of the current buffer."
+  "Wait until the marks of DOCUMENT, or of the current buffer, are right."
   (when-let* ((document (or document (cursord-document)))
               (ws (cursord-document-ws document)))
     (while (progn

@@ -1,4 +1,4 @@
-;;; cursord-back.el --- Decisions that the buffer's undo takes back  -*- lexical-binding: t; -*-
+;;; cursord-back.el --- Undo takes decisions back  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -61,8 +61,8 @@ buffer."
 Call DONE in the end, with whether one of them was undone, and with the last
 error."
   (let ((ws (cursord-document-ws document)) undone problem)
-    ;; Mostly the daemon shall not hear of the text in between: it would undo the
-    ;; rest itself, which then could not be undone.
+    ;; Mostly the daemon shall not hear of the text in between: it would undo
+    ;; the rest itself, which then could not be undone.
     (setf (cursord-document-undoing document) t)
     (named-let step ((decisions decisions))
       (cl-flet ((go-on ()
@@ -100,7 +100,8 @@ BEFORE."
   number
   (both nil :documentation "Whether the person's lines stayed beside it.")
   (on-disk nil
-           :documentation "`equal' if the file had that text already, `saved' after a save."))
+           :documentation
+           "`equal' if the file had that text already, `saved' after a save."))
 
 (defun cursord--note-accepted (ws params result seen)
   "Note that conflicts of SEEN, hunks of WS, are accepted in a buffer.
@@ -168,7 +169,7 @@ There the agent's lines are pending.  Call DONE in the end."
       (cursord-report document done))))
 
 (defun cursord--take-back-shown (document decisions done)
-  "Undo DECISIONS, whose text is back in the buffer of DOCUMENT, the current one.
+  "Undo DECISIONS, whose text is back in DOCUMENT's buffer, the current one.
 Say what comes of it, and call DONE.  An accepted conflict is open again beside
 that text; where it is not, the buffer gets the text of its file."
   (let* ((ws (cursord-document-ws document))

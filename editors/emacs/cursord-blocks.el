@@ -1,13 +1,14 @@
-;;; cursord-blocks.el --- Text that grows in many places  -*- lexical-binding: t; -*-
+;;; cursord-blocks.el --- Text in blocks that grow  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
 ;; A transcript is a list of blocks: items, prompts, and messages about turns'
-;; ends.  A block has a place in the buffer, from its marker to the next block's,
-;; and is never empty.  New text is kept in its block and inserted once for each
-;; batch.  Point does not move, except in windows with point at the end.
+;; ends.  A block has a place in the buffer, from its marker to the next
+;; block's, and is never empty.  New text is kept in its block and inserted
+;; once for each batch.  Point does not move, except in windows with point at
+;; the end.
 
 ;;; Code:
 
@@ -34,7 +35,8 @@
        :documentation "A marker that moves behind text inserted at it.")
   (gap 0 :documentation "The number of empty lines at the block's beginning.")
   (compact nil
-           :documentation "Whether no empty line separates the block from compact ones.")
+           :documentation
+           "Whether no empty line separates the block from compact ones.")
   (prefix "" :documentation "The beginning of each line.")
   (text nil
         :documentation "The pieces of the growing text, the latest first.")
@@ -56,17 +58,23 @@
   (turns (make-hash-table :test #'equal)
          :documentation "By id, the string that orders a turn.")
   (orphans nil
-           :documentation "Functions that show objects of unknown turns, the latest first.")
+           :documentation
+           "Functions that show objects of unknown turns, the latest first.")
   (gaps (make-hash-table :test #'equal)
-        :documentation "By item's id, deltas that wait for earlier text, the latest first.")
+        :documentation
+        "By item's id, deltas that wait for earlier text, the latest first.")
   (dirty nil :documentation "The blocks with unwritten text.")
   (unlit nil :documentation "The blocks with lines that may have no faces yet.")
   (timer nil :documentation "The timer that gives those lines their faces.")
   (todos nil :documentation "The block of the latest todo list.")
   (left nil :documentation "The latest todo list, in the protocol's form.")
   (removed nil :documentation "The ids of the turns that a rewind has removed.")
-  (lost nil :documentation "The ids of the turns in which the agent had lost the chat.")
-  (oldest nil :documentation "The id of the oldest shown item, if there are older ones.")
+  (lost nil
+        :documentation
+        "The ids of the turns in which the agent had lost the chat.")
+  (oldest nil
+          :documentation
+          "The id of the oldest shown item, if there are older ones.")
   (loading nil :documentation "Whether a request for a page is under way."))
 
 (defvar-local cursord-transcript nil
@@ -130,7 +138,7 @@ With them an agent could make a command look like another.")
                              (format "<U+%04X>" (char-after))))))))
 
 (defun cursord--insert-block (tr id order text &rest slots)
-  "Put a block with ID, ORDER, TEXT and SLOTS in its place in TR, and return it."
+  "Put a block with ID, ORDER, TEXT and SLOTS in its place in TR; return it."
   (let* ((block (apply #'cursord--block-make :order order slots))
          (prev (cursord-transcript-last tr))
          next)
@@ -237,14 +245,16 @@ A timer goes on with the rest."
             (pop (cursord-transcript-unlit tr))))))
     (when (and (cursord-transcript-unlit tr)
                (not (cursord-transcript-timer tr)))
-      (let ((buffer (current-buffer)))
-        (setf (cursord-transcript-timer tr)
-              (run-at-time 0.03 nil (lambda ()
-                                      (setf (cursord-transcript-timer tr) nil)
-                                      (when (buffer-live-p buffer)
-                                        (with-current-buffer buffer
-                                          (when (eq tr cursord-transcript)
-                                            (cursord-protected #'cursord--light-some tr)))))))))))
+      (setf (cursord-transcript-timer tr)
+            (run-at-time 0.03 nil #'cursord--light-on tr (current-buffer))))))
+
+(defun cursord--light-on (tr buffer)
+  "Go on to give lines in BUFFER, of TR, their faces."
+  (setf (cursord-transcript-timer tr) nil)
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when (eq tr cursord-transcript)
+        (cursord-protected #'cursord--light-some tr)))))
 
 (defun cursord-transcript-flush (tr)
   "Insert new text into the buffer of TR, the current one, with faces."
@@ -261,10 +271,11 @@ A timer goes on with the rest."
         (let ((beg (point))
               (folded (get-text-property (max (point-min) (1- (point)))
                                          'invisible)))
-          (cursord--insert block
-                           (cursord--prefixed block
-                                              (apply #'concat
-                                                     (nreverse (cursord-block-unwritten block)))))
+          (cursord--insert
+           block
+           (cursord--prefixed
+            block
+            (apply #'concat (nreverse (cursord-block-unwritten block)))))
           (setf (cursord-block-unwritten block) nil)
           (if (cursord-block-lines block)
               (cl-pushnew block (cursord-transcript-unlit tr) :test #'eq)
@@ -286,8 +297,9 @@ A timer goes on with the rest."
             (delq block (cursord-transcript-dirty tr)))
       (cursord--replace block
                         (concat head
-                                (cursord--prefixed block
-                                                   (concat (cursord-block-prefix block) text))))
+                                (cursord--prefixed
+                                 block
+                                 (concat (cursord-block-prefix block) text))))
       (cursord--begin-text tr block head)))))
 
 (defun cursord--trim (block)
@@ -322,7 +334,8 @@ A timer goes on with the rest."
                          `(face ,face mouse-face highlight follow-link t
                                 cursord-fold t
                                 help-echo
-                                "\\<cursord-chat-mode-map>\\[cursord-toggle]: show or hide"))
+                                (concat "\\<cursord-chat-mode-map>"
+                                        "\\[cursord-toggle]: show or hide")))
     (put-text-property start (1+ start) 'face
                        (pcase (char-after start) (?✓ 'cursord-done)
                               (?✗ 'cursord-failed) (_ 'cursord-note)))

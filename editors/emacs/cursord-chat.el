@@ -87,9 +87,9 @@
   "Return the buffer of the chat of WS, made if there is none."
   (require 'cursord-session)            ; for messages at turns' ends
   (or (cursord-chat-buffer ws)
-      (with-current-buffer (generate-new-buffer
-                            (format "*cursord: %s*"
-                                    (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+      (with-current-buffer
+          (generate-new-buffer
+           (format "*cursord: %s*" (cursord-directory-name ws)))
         (cursord-chat-mode)
         (setq cursord-buffer-workspace ws
               default-directory (cursord-workspace-root ws))
@@ -108,7 +108,9 @@
     (unless (get-buffer-window buffer)
       (save-selected-window
         (display-buffer buffer
-                        '((display-buffer-reuse-window display-buffer-use-some-window display-buffer-pop-up-window)
+                        '((display-buffer-reuse-window
+                           display-buffer-use-some-window
+                           display-buffer-pop-up-window)
                           (inhibit-same-window . t)))))))
 
 ;;;###autoload
@@ -169,7 +171,8 @@ It is known where the chat shows that turn."
               (turns (seq-filter (lambda (turn)
                                    (equal (cursord-transcript-session tr)
                                           (plist-get turn :sessionId)))
-                                 (hash-table-values (cursord-workspace-turns ws)))))
+                                 (hash-table-values
+                                  (cursord-workspace-turns ws)))))
     ;; Beside its last turn that has ended there are those that run or wait.
     (seq-every-p (lambda (turn)
                    (member (plist-get turn :id) (cursord-transcript-lost tr)))
@@ -287,7 +290,9 @@ the name of a file alone."
   (save-excursion
     (let ((end (line-end-position)))
       (skip-chars-backward "^ \t\n`'\"()[]<>")
-      (when-let* (((looking-at "\\([^] \t\n`'\"()<>:]*[^] \t\n`'\"()<>:.,;!?*]\\)\\(?::\\([0-9]+\\)\\)?"))
+      (when-let* (((looking-at
+                    (concat "\\([^] \t\n`'\"()<>:]*[^] \t\n`'\"()<>:.,;!?*]\\)"
+                            "\\(?::\\([0-9]+\\)\\)?")))
                   ((<= (match-end 0) end))
                   (line (or (match-string 2) t))
                   (file (cursord-file cursord-buffer-workspace
@@ -318,8 +323,9 @@ like src/a.el:12.  Elsewhere, show older messages, or unfold or fold."
         (unless (file-exists-p file)
           (user-error "There is no file %s" (abbreviate-file-name file)))
         (find-file-other-window file)
-        (when-let* ((row (cursord-edit-row ws (or (cursord-path ws (file-truename file)) "")
-                                           (plist-get item :id) line)))
+        (when-let* ((row (cursord-edit-row
+                          ws (or (cursord-path ws (file-truename file)) "")
+                          (plist-get item :id) line)))
           (goto-char (point-min))
           (forward-line row))))
      ((cursord--place-at-point)

@@ -1,12 +1,12 @@
-;;; cursord-compare.el --- A file beside its former text  -*- lexical-binding: t; -*-
+;;; cursord-compare.el --- A file and its old text  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Ediff for the hunks of a file.  Changes made in Ediff are a person's edits.  The
-;; text that an isolated session proposes can be edited before it is accepted:
-;; then the file gets the edited text.
+;; Ediff for the hunks of a file.  Changes made in Ediff are a person's edits.
+;; The text that an isolated session proposes can be edited before it is
+;; accepted: then the file gets the edited text.
 
 ;;; Code:
 
@@ -46,23 +46,24 @@ If both buffer and file have changed, the diff may be nil."
         (when document
           (cursord-await-marks document)
           (unless (cursord--diff-fits-p document)
-            (user-error "%s has unsaved changes that the daemon cannot read; save it first" path)))
+            (user-error (concat "%s has unsaved changes that the daemon"
+                                " cannot read; save it first")
+                        path)))
         (cons buffer (cursord--diff-to-compare ws path))))))
 
-(defun cursord--other-side (text diff &optional instead)
+(defun cursord--other-side (text diff)
   "Return TEXT, of a file, with the hunks of DIFF taken back.
-For isolated hunks, return it with their new lines; if INSTEAD is non-nil,
-without the person's lines beside them."
+For isolated hunks, return it with their new lines."
   (with-temp-buffer
     (insert text)
     (unless (or (bolp) (= (buffer-size) 0))
       (insert "\n"))
     (seq-doseq (hunk (reverse (plist-get diff :hunks)))
-      (dolist (group (reverse (car (cursord-groups hunk instead))))
+      (dolist (group (reverse (car (cursord-groups hunk))))
         (goto-char (point-min))
         (forward-line (cursord-group-row group))
-        (delete-region (point)
-                       (line-beginning-position (1+ (length (cursord-group-present group)))))
+        (delete-region (point) (line-beginning-position
+                                (1+ (length (cursord-group-present group)))))
         (dolist (line (cursord-group-absent group))
           (insert (cursord--bare line) "\n"))))
     (when (seq-some (lambda (hunk)
@@ -102,7 +103,9 @@ file have changed, compare these."
                (conflict (cursord-document-conflict (cursord-document buffer))))
     (if conflict
         (with-current-buffer buffer
-          (let ((disk (car (cursord--read-file (expand-file-name buffer-file-truename) buffer-file-coding-system))))
+          (let ((disk (car (cursord--read-file
+                            (expand-file-name buffer-file-truename)
+                            buffer-file-coding-system))))
             (cursord--ediff (cursord--side-buffer "disk" (or disk "") buffer)
                             buffer)))
       (cursord--ediff
@@ -115,7 +118,7 @@ file have changed, compare these."
        buffer))))
 
 (defun cursord--side-buffer (what text buffer)
-  "Return a read-only buffer with TEXT, named after WHAT and the file in BUFFER."
+  "Return a read-only buffer with TEXT, named after WHAT and BUFFER's file."
   (let ((side (generate-new-buffer (format "*%s: %s*" (buffer-name buffer)
                                            what)))
         (mode (buffer-local-value 'major-mode buffer)))
@@ -164,7 +167,7 @@ kills the buffer."
   "The most seconds for which a save of a copy waits until it is taken.")
 
 (defun cursord--save-copy (document finish)
-  "Call FINISH for the current buffer, a copy of DOCUMENT's text, and wait for it.
+  "Call FINISH for the current buffer, a copy of DOCUMENT's text, and wait.
 Signal an error if the copy is not taken: Emacs shall not end then."
   (let ((copy (current-buffer))
         (ws (cursord-document-ws document)))
@@ -195,14 +198,16 @@ The text of the document had that HASH.")
 
 (define-minor-mode cursord-proposal-mode
   "Minor mode for editing the text that an agent proposes for a file.
-\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts the edited text,
-\\[cursord-proposal-quit] goes back without a decision."
+\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts the edited
+text, \\[cursord-proposal-quit] goes back without a decision."
   :interactive nil
   :lighter " Proposal"
   (setq header-line-format
         (and cursord-proposal-mode
              (cursord-key-text
-              "\\<cursord-proposal-mode-map> \\[cursord-proposal-accept] accept as edited · \\[cursord-proposal-quit] back, nothing decided"))))
+              (concat "\\<cursord-proposal-mode-map>"
+                      " \\[cursord-proposal-accept] accept as edited"
+                      " · \\[cursord-proposal-quit] back, nothing decided")))))
 (put 'cursord-proposal-mode 'permanent-local t)
 
 ;;;###autoload
@@ -217,11 +222,14 @@ Edit a copy; the file gets it when you accept it."
     (unless hunks
       (user-error "Nothing is proposed for this file: %s"
                   (if (seq-some #'cursord-conflict-p (plist-get diff :hunks))
-                      "M-x cursord-smerge-file shows the agent's lines beside yours"
+                      (concat "M-x cursord-smerge-file shows"
+                              " the agent's lines beside yours")
                     "edit the agent's lines in the file itself")))
     (let ((side (with-current-buffer buffer
                   (cursord--side-buffer "proposal"
-                                        (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
+                                        (cursord--other-side
+                                         (cursord--whole-text)
+                                         (list :hunks (vconcat hunks)))
                                         buffer))))
       (with-current-buffer side
         (setq buffer-read-only nil
@@ -247,8 +255,11 @@ Edit a copy; the file gets it when you accept it."
   "Accept the proposal if it was edited; else say which key accepts it."
   (interactive (cursord-only-in 'cursord-proposal-mode) cursord-proposal-mode)
   (unless (buffer-modified-p)
-    (user-error "%s" (substitute-command-keys
-                      "Nothing is edited here: \\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is, \\[cursord-proposal-quit] goes back")))
+    (user-error
+     "%s" (substitute-command-keys
+           (concat "Nothing is edited here: \\<cursord-proposal-mode-map>"
+                   "\\[cursord-proposal-accept] accepts it as it is,"
+                   " \\[cursord-proposal-quit] goes back"))))
   (cursord-proposal-accept))
 
 (defun cursord-proposal-accept ()
@@ -260,41 +271,30 @@ Save the file, unless its buffer had other changes."
                (proposal (current-buffer))
                (path (cursord-document-path document)))
     (unless (and (buffer-live-p file) (equal hash (buffer-hash file)))
-      (user-error "%s has changed meanwhile: your edits stay here, begin again beside them" path))
+      (user-error (concat "%s has changed meanwhile: your edits stay here,"
+                          " begin again beside them")
+                  path))
     (let ((saved (not (buffer-modified-p file))))
       (cursord-decide (cursord-document-ws document) :diff/accept hunks nil
                       (lambda (ok)
                         (when ok
                           (cursord--take-proposal document proposal saved)))))))
 
-(defun cursord--joined-step (document)
-  "Have the next change of the current buffer be one step with the last decision.
-Do so unless the buffer of DOCUMENT, the current one, has changed since."
-  (when (and (consp buffer-undo-list)
-             (eq (cursord--undo-top buffer-undo-list)
-                 (cddr (car (cursord-document-steps document)))))
-    (setq buffer-undo-list (cursord--undo-top buffer-undo-list))))
-
-(defun cursord--take-proposal (document proposal saved &optional joined)
+(defun cursord--take-proposal (document proposal saved)
   "Give the buffer of DOCUMENT, whose hunks were accepted, the text of PROPOSAL.
-Save it if SAVED.  If JOINED, that is one step of undo with the decision."
+Save it if SAVED."
   (cond
    ((not (and (buffer-live-p proposal)
               (buffer-live-p (cursord-document-buffer document)))))
    ((cursord-document-reading document)
     (run-at-time 0.05 nil #'cursord-protected #'cursord--take-proposal document
-                 proposal saved joined))
+                 proposal saved))
    (t
     (with-current-buffer (cursord-document-buffer document)
       (let ((comparison (cursord-compare-buffers (current-buffer) proposal))
             (said (current-message)))
         (cursord-compare-on comparison)
-        (when (and (if (and joined (cursord--joined-step document))
-                       (let ((inhibit-read-only t) (inhibit-quit t))
-                         (prog1 (with-undo-amalgamate
-                                  (cursord-compared-replace comparison))
-                           (undo-boundary)))
-                     (cursord-as-one-step (cursord-compared-replace comparison)))
+        (when (and (cursord-as-one-step (cursord-compared-replace comparison))
                    saved)
           (let ((inhibit-message t))
             (save-buffer))

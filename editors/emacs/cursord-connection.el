@@ -1,4 +1,4 @@
-;;; cursord-connection.el --- The connection to the daemon  -*- lexical-binding: t; -*-
+;;; cursord-connection.el --- Talk to the daemon  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -7,13 +7,8 @@
 ;; Emacs has one child `cursord stdio' for this machine, and one for each other
 ;; machine that it reaches by ssh.
 ;;
-;; Notifications and answers are queued in the order of the wire.  A timer takes
-;; them from the queue, a slice at a time, so that keys are heard, and never
-;; while a command runs.  An error in a receiver is logged and costs that one
-;; message.
-;;
-;; `cursord stdio' outlives daemons: it joins the next one.  When it ends itself,
-;; it is started again while `cursord-wanted-function' returns non-nil.
+;; `cursord stdio' outlives daemons: it joins the next one.  When it ends
+;; itself, it is started again while `cursord-wanted-function' returns non-nil.
 
 ;;; Code:
 
@@ -21,6 +16,7 @@
 (require 'eieio)
 (require 'jsonrpc)
 (require 'cursord-say)
+(require 'cursord-queue)
 
 (defgroup cursord nil
   "Cursor's agent, with review of what it changes hunk by hunk."
@@ -78,62 +74,6 @@ effect with the next connection."
 (defvar cursord-notification-function #'cursord--receive
   "Function that receives notifications: a host, a method (a symbol), a plist.")
 
-(defvar cursord-batch-functions '(cursord--batch-ended)
-  "Functions without arguments, called after each batch of messages.")
-
-;;;; The queue
-
-(defconst cursord--pause 0.04
-  "Seconds for which notifications are gathered into a batch.")
-
-(defconst cursord--slice 0.01
-  "Seconds after which the rest of the queue waits, so that keys are heard.")
-
-(defvar cursord--queue nil "Functions that receive messages, the latest first.")
-(defvar cursord--taken nil "The functions of the current batch, in order.")
-(defvar cursord--timer nil "The timer that takes from the queue next.")
-
-(defun cursord--wake (seconds)
-  "Take from the queue in SECONDS, or earlier if a timer is set to."
-  (let ((at (time-add nil seconds)))
-    (when (or (not cursord--timer)
-              (time-less-p at (timer--time cursord--timer)))
-      (when cursord--timer (cancel-timer cursord--timer))
-      (setq cursord--timer (run-at-time seconds nil #'cursord--drain)))))
-
-(defun cursord--enqueue (function seconds)
-  "Put FUNCTION into the queue, and take from the queue in SECONDS."
-  (push function cursord--queue)
-  (cursord--wake seconds))
-
-(defmacro cursord--collecting-once (&rest body)
-  "Run BODY, and collect garbage after it rather than during it.
-A collection takes longer than everything else here, and several would delay
-keys."
-  (declare (indent 0) (debug t))
-  `(let ((gc-cons-threshold (max gc-cons-threshold cursord--garbage-most)))
-     ,@body))
-
-(defconst cursord--garbage-most 16000000
-  "The most bytes of garbage that wait for the end of a slice.")
-
-(defun cursord--drain ()
-  "Call the functions in the queue, for `cursord--slice' at most."
-  (setq cursord--timer nil)
-  (cursord--collecting-once
-    ;; Timers inhibit quitting.  So C-g waits for the end of the slice, and no
-    ;; message is received by half.
-    (let ((limit (time-add nil cursord--slice)))
-      (while (progn
-               (unless cursord--taken
-                 (setq cursord--taken (nreverse cursord--queue)
-                       cursord--queue nil))
-               (and cursord--taken (time-less-p nil limit)))
-        (cursord-protected (pop cursord--taken)))
-      (cursord-run-hook 'cursord-batch-functions)
-      (when (or cursord--taken cursord--queue)
-        (cursord--wake 0.01)))))
-
 ;;;; Connections
 
 (defun cursord-connection-to (host)
@@ -145,7 +85,9 @@ keys."
   "Return the command line of the program for HOST."
   (let ((program (executable-find cursord-program)))
     (unless program
-      (user-error "There is no program %s: install cursord (\"make install\" in its repository), or set `cursord-program'"
+      (user-error (concat "There is no program %s: install cursord (\"make"
+                          " install\" in its repository), or set"
+                          " `cursord-program'")
                   cursord-program))
     `(,program "stdio"
                ,@(and host `("--host" ,host ,@cursord-remote-arguments)))))
@@ -161,7 +103,8 @@ keys."
                   :connection-type 'pipe
                   :coding 'utf-8-emacs-unix :noquery t
                   ;; Until the library sets its own; see `cursord-connect'.
-                  :sentinel (lambda (proc _) (process-put proc 'cursord-early t))
+                  :sentinel (lambda (proc _)
+                              (process-put proc 'cursord-early t))
                   ;; The library looks for a buffer of this name.
                   :stderr (get-buffer-create (format "*%s stderr*" name)))))
 
@@ -187,13 +130,14 @@ They have changed with Emacs 30."
                           :process (lambda () (cursord--make-process host name))
                           :notification-dispatcher #'cursord--notified
                           :on-shutdown (lambda (conn)
-                                         (cursord--enqueue (lambda ()
-                                                             (cursord--ended conn)) 0))
+                                         (cursord--enqueue
+                                          (lambda () (cursord--ended conn)) 0))
                           (cursord--events-arguments))))
         (when (zerop cursord-events-buffer-size)
           ;; The library makes the buffer in any case.
           (with-current-buffer (jsonrpc-events-buffer conn)
-            (rename-buffer (generate-new-buffer-name (format " *%s events*" name)))))
+            (rename-buffer
+             (generate-new-buffer-name (format " *%s events*" name)))))
         (add-function :around (process-filter (jsonrpc--process conn))
                       (lambda (filter &rest args)
                         (cursord--collecting-once
@@ -230,7 +174,9 @@ They have changed with Emacs 30."
    (lambda (err)
      (unless (equal (cursord-error-kind err) "disconnected")
        (cursord-complain err)
-       (cursord-say "package and program do not fit: run \"cursord editor install emacs\", or update both")
+       (cursord-say (concat "package and program do not fit: run"
+                            " \"cursord editor install emacs\","
+                            " or update both"))
        (cursord--close conn))))
   (jsonrpc-notify conn :initialized (make-hash-table)))
 
@@ -342,9 +288,10 @@ The answer is queued, for THEN or ELSE."
    :error-fn (lambda (err)
                (when (eql (plist-get err :code) -1)
                  (setq err
-                       '(:code -1
-                               :message "the connection to the daemon was lost; try again"
-                               :data (:kind "disconnected"))))
+                       '( :code -1
+                          :message
+                          "the connection to the daemon was lost; try again"
+                          :data (:kind "disconnected"))))
                (cursord--enqueue (lambda () (funcall else err)) 0))))
 
 (cl-defun cursord-request-host

@@ -17,9 +17,11 @@
   "The place from which a person asks."
   (buffer nil :documentation "A buffer of a file, or nil.")
   (region nil
-          :documentation "The active region there, as markers (BEG . END), or nil.")
+          :documentation
+          "The active region there, as markers (BEG . END), or nil.")
   (others nil
-          :documentation "Origins of @region2, @buffer3 and so on, the first for 2."))
+          :documentation
+          "Origins of @region2, @buffer3 and so on, the first for 2."))
 
 (defconst cursord--origin-tokens
   "@\\(?:region\\|buffer\\|diagnostics\\)[0-9]*\\_>"
@@ -64,8 +66,9 @@ If ANY, the current buffer needs no file."
 
 (defun cursord--origin-path (ws origin)
   "Return the daemon's path of the file of ORIGIN, in WS."
-  (let ((file (expand-file-name (buffer-local-value 'buffer-file-truename
-                                                    (cursord-origin-buffer origin)))))
+  (let ((file (expand-file-name
+               (buffer-local-value 'buffer-file-truename
+                                   (cursord-origin-buffer origin)))))
     (or (cursord-path ws file) (file-local-name file))))
 
 (defun cursord--position (pos)
@@ -75,7 +78,11 @@ That is a line, counted from 0, and the UTF-16 units before POS in it."
     (goto-char pos)
     (let ((bol (line-beginning-position)))
       (list :line (1- (line-number-at-pos pos t))
-            :character (/ (string-bytes (encode-coding-string (buffer-substring-no-properties bol pos) 'utf-16le)) 2)))))
+            :character
+            (/ (string-bytes
+                (encode-coding-string
+                 (buffer-substring-no-properties bol pos) 'utf-16le))
+               2)))))
 
 (defun cursord--range (beg end)
   "Return the range from BEG to END in the protocol's form."
@@ -96,15 +103,18 @@ That is a line, counted from 0, and the UTF-16 units before POS in it."
           (list :kind "text" :title (if buffer-file-name
                                         (concat path " (not saved)")
                                       path)
-                :text (save-restriction (widen)
-                                        (buffer-substring-no-properties (point-min) (point-max))))
+                :text (save-restriction
+                        (widen)
+                        (buffer-substring-no-properties
+                         (point-min) (point-max))))
         (list :kind "file" :path path)))))
 
 (defun cursord--context-region (ws origin)
   "Return the region of ORIGIN in WS."
-  (pcase-let ((`(,beg . ,end) (or (cursord-origin-region origin)
-                                  (user-error "There is no @region: none was active in %s"
-                                              (buffer-name (cursord-origin-buffer origin))))))
+  (pcase-let ((`(,beg . ,end)
+               (or (cursord-origin-region origin)
+                   (user-error "There is no @region: none was active in %s"
+                               (buffer-name (cursord-origin-buffer origin))))))
     (with-current-buffer (cursord-origin-buffer origin)
       (if buffer-file-name
           (list :kind "selection" :path (cursord--origin-path ws origin)
@@ -124,10 +134,15 @@ That is a line, counted from 0, and the UTF-16 units before POS in it."
       (list :kind "diagnostics" :path (cursord--origin-path ws origin)
             :items (vconcat
                     (mapcar (lambda (one)
-                              (list :range (cursord--range (flymake-diagnostic-beg one) (flymake-diagnostic-end one))
-                                    :severity (pcase (symbol-name (flymake-diagnostic-type one))
-                                                ((rx "error") 1)
-                                                ((rx "warning") 2) (_ 3))
+                              (list :range
+                                    (cursord--range
+                                     (flymake-diagnostic-beg one)
+                                     (flymake-diagnostic-end one))
+                                    :severity
+                                    (pcase (symbol-name
+                                            (flymake-diagnostic-type one))
+                                      ((rx "error") 1)
+                                      ((rx "warning") 2) (_ 3))
                                     :message (flymake-diagnostic-text one)))
                             diagnostics))))))
 
@@ -167,15 +182,16 @@ That is a line, counted from 0, and the UTF-16 units before POS in it."
            (last (match-string 3 name)))
        (and (not (string-empty-p path))
             (file-exists-p (cursord-file ws path))
-            (if (and (not first)
-                     (string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'"
-                                     (downcase path)))
-                (list :kind "image" :path path)
-              `(:kind "file" :path ,path
-                      ,@(and first (list :range (cursord--lines-range
-                                                 (string-to-number first)
-                                                 (string-to-number (or last
-                                                                       first))))))))))))
+            (cond
+             (first
+              (list :kind "file" :path path
+                    :range (cursord--lines-range
+                            (string-to-number first)
+                            (string-to-number (or last first)))))
+             ((string-match-p "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\)\\'"
+                              (downcase path))
+              (list :kind "image" :path path))
+             (t (list :kind "file" :path path))))))))
 
 (defun cursord-context (ws prompt origin)
   "Return the context of the tokens of PROMPT in WS, a list; asked at ORIGIN.
@@ -205,7 +221,9 @@ A word with @ that is neither a token nor a file is just text."
   (let ((folders (list "")) (n 0) all)
     (while (and folders (< n cursord--files-most))
       (let ((folder (pop folders)))
-        (dolist (entry (ignore-errors (directory-files-and-attributes (concat root folder) nil "\\`[^.]" t)))
+        (dolist (entry (ignore-errors
+                         (directory-files-and-attributes
+                          (concat root folder) nil "\\`[^.]" t)))
           (let ((name (concat folder (car entry))))
             (if (eq (file-attribute-type (cdr entry)) t)
                 (setq folders (nconc folders (list (concat name "/"))))

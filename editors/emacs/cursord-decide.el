@@ -1,11 +1,11 @@
-;;; cursord-decide.el --- Accept, reject, undo, redo, comment  -*- lexical-binding: t; -*-
+;;; cursord-decide.el --- Decisions about hunks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Sends a person's decisions, one after the other in each workspace.  A hunk that
-;; has changed since it was drawn is not decided; its new form is shown.
+;; Sends a person's decisions, one after the other in each workspace.  A hunk
+;; that has changed since it was drawn is not decided; its new form is shown.
 
 ;;; Code:
 
@@ -109,16 +109,6 @@ SEEN are the decided hunks, if a person has seen them."
       (cursord--undo-leads-to document decision))
     fits))
 
-(defun cursord-find-hunk (ws id)
-  "Return the hunk of WS with ID and its diff, (HUNK . DIFF), or nil."
-  (catch 'found
-    (maphash (lambda (_path diff)
-               (seq-doseq (hunk (plist-get diff :hunks))
-                 (when (equal id (plist-get hunk :id))
-                   (throw 'found (cons hunk diff)))))
-             (cursord-workspace-diffs ws))
-    nil))
-
 (defun cursord--check (ws hunks)
   "Compare HUNKS, as a person has seen them, with those of WS.
 Return (PROBLEM . REV): why they cannot be decided, else nil; and the rev of
@@ -167,7 +157,8 @@ the second attempt."
                        (cursord-protected #'cursord--note-accepted ws params
                                           result seen))
                      (funcall after t result))
-                 (cursord-say "the text changed at the same moment; decide again")
+                 (cursord-say
+                  "the text changed at the same moment; decide again")
                  (funcall after nil nil)))
        :else (lambda (err)
                (let ((present (plist-get (plist-get err :data) :diff)))
@@ -205,48 +196,18 @@ An accept may have made the buffer equal to its file."
   (and (or (seq-some #'cursord-conflict-p seen)
            (not (seq-empty-p (plist-get result :edits))))
        (seq-some (lambda (diff)
-                   (when-let* ((document (cursord-document-at ws (plist-get diff :path)))
+                   (when-let* ((document (cursord-document-at
+                                          ws (plist-get diff :path)))
                                (buffer (cursord-document-buffer document)))
                      (and (buffer-live-p buffer) (buffer-modified-p buffer))))
                  (plist-get result :diffs))))
-
-(defun cursord--skipped-text (ws skipped)
-  "Return which hunks of WS were SKIPPED and why, as text; \"\" for none."
-  (let* ((yours-p (lambda (one) (equal (plist-get one :kind) "maybeYours")))
-         (yours (seq-filter yours-p skipped))
-         (others (seq-remove yours-p skipped))
-         (most 10)
-         (reasons (seq-uniq ; mostly one for all hunks of a file
-                   (mapcar (lambda (one)
-                             (or (plist-get one :message)
-                                 (format "%s (%s)" (plist-get one :path)
-                                         (plist-get one :kind))))
-                           others))))
-    (concat
-     (and reasons
-          (concat "; left out: " (string-join (take most reasons) ", and ")
-                  (if (> (length reasons) most)
-                      (format ", and %d more" (- (length reasons) most))
-                    "")))
-     (and yours
-          (format "; left %s that may be yours: %s%s (reject each by itself)"
-                  (cursord-plural (length yours) "hunk")
-                  (mapconcat (lambda (one)
-                               (if-let* ((hunk (car (cursord-find-hunk ws
-                                                                       (plist-get one :hunk)))))
-                                   (format "%s:%d" (plist-get one :path)
-                                           (1+ (cursord-hunk-row hunk)))
-                                 (plist-get one :path)))
-                             (take most yours) ", ")
-                  (if (> (length yours) most)
-                      (format ", and %d more" (- (length yours) most))
-                    ""))))))
 
 ;;;; Decisions
 
 (defun cursord-decide-some (ws method parts comment)
   "Do METHOD with PARTS of hunks in WS; COMMENT goes to the agent.
-A reject of several hunks leaves those that may be a person's."
+A reject of several hunks leaves those that may be a person's, an accept those
+whose lines a person has changed and not saved."
   (let ((left (make-hash-table :test #'equal)) rest skipped)
     (when (and (eq method :diff/reject) (cdr parts))
       (maphash (lambda (path diff)
@@ -254,11 +215,17 @@ A reject of several hunks leaves those that may be a person's."
                    (puthash id path left)))
                (cursord-workspace-diffs ws)))
     (dolist (part parts)
-      (let* ((id (plist-get (if (keywordp (car part)) part (car part)) :id))
+      (let* ((hunk (if (keywordp (car part)) part (car part)))
+             (id (plist-get hunk :id))
              (path (gethash id left)))
-        (if path
-            (push (list :path path :hunk id :kind "maybeYours") skipped)
-          (push part rest))))
+        (cond
+         (path (push (list :path path :hunk id :kind "maybeYours") skipped))
+         ((and (eq method :diff/accept) (cdr parts) (cursord-conflict-p hunk))
+          (push (list :hunk id :kind "conflict"
+                      :message (concat "you have changed these lines, too:"
+                                       " decide each hunk by itself"))
+                skipped))
+         (t (push part rest)))))
     (cursord-decide ws method (nreverse rest) comment nil (nreverse skipped))))
 
 (defun cursord-decide (ws method parts &optional comment after skipped)
@@ -269,6 +236,12 @@ AFTER with whether it was done.  SKIPPED lists chosen hunks that are left out,
 in the form of an answer."
   (let* ((comment (if (stringp comment) (list :comment comment) comment))
          (after (or after #'ignore))
+         (parts (mapcar (lambda (part)  ; a conflict is decided as a whole
+                          (if (and (not (keywordp (car part)))
+                                   (cursord-contested-p (car part)))
+                              (car part)
+                            part))
+                        parts))
          (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
          (steps (append
                  (and whole
@@ -291,7 +264,7 @@ in the form of an answer."
            (if (null steps)
                (progn
                  (cursord--say-decided ws method applied skipped unsaved)
-                 (cursord-protected after t)
+                 (let ((cursord-decided-now t)) (cursord-protected after t))
                  (funcall done))
              (cursord--send-decision
               ws method (caar steps) (cdar steps)
@@ -317,7 +290,9 @@ whether it was done."
     (cursord--in-turn
      ws
      (lambda (done)
-       (let ((end (lambda (ok) (cursord-protected after ok) (funcall done)))
+       (let ((end (lambda (ok)
+                    (let ((cursord-decided-now t)) (cursord-protected after ok))
+                    (funcall done)))
              (diff (and path (gethash path (cursord-workspace-diffs ws)))))
          (if (and seen
                   (if path
@@ -325,7 +300,8 @@ whether it was done."
                     (not (equal seen (cursord--all-ids ws)))))
              (progn
                (if path
-                   (cursord-say "%s has changed meanwhile; look at it again" path)
+                   (cursord-say "%s has changed meanwhile; look at it again"
+                                path)
                  (cursord-say "%s" cursord--other-hunks))
                (funcall end nil))
            (cursord--send-decision
@@ -333,9 +309,10 @@ whether it was done."
             (and path seen)
             (lambda (ok result)
               (when ok
-                (cursord--say-decided ws method (plist-get result :applied)
-                                      (plist-get result :skipped)
-                                      (cursord--decided-unsaved-p ws result nil)))
+                (cursord--say-decided
+                 ws method (plist-get result :applied)
+                 (plist-get result :skipped)
+                 (cursord--decided-unsaved-p ws result nil)))
               (funcall end ok)))))))))
 
 (declare-function cursord-review-go-to "cursord-review")
@@ -348,24 +325,26 @@ In a review, go to the first hunk that comes back."
      ws
      (lambda (done)
        (let ((before (cursord--all-ids ws)))
-         (cursord-request ws method nil
-                          :then (lambda (result)
-                                  (cursord-protected #'cursord-steps-moved ws method
-                                                     (plist-get result :step))
-                                  (if (cursord-protected #'cursord--take-decision
-                                                         ws method result)
-                                      (cursord-say "%s: %s%s" word
-                                                   (cursord-left ws)
-                                                   (cursord--gone-now ws))
-                                    (cursord-say "the text changed at the same moment; try again"))
-                                  (when (buffer-live-p review)
-                                    (cursord-protected #'cursord-review-go-to review
-                                                       (seq-difference (cursord--all-ids ws)
-                                                                       before)))
-                                  (funcall done))
-                          :else (lambda (err)
-                                  (cursord-complain err)
-                                  (funcall done))))))))
+         (cursord-request
+          ws method nil
+          :then (lambda (result)
+                  (cursord-protected #'cursord-steps-moved ws method
+                                     (plist-get result :step))
+                  (if (cursord-protected #'cursord--take-decision
+                                         ws method result)
+                      (cursord-say "%s: %s%s" word
+                                   (cursord-left ws)
+                                   (cursord--gone-now ws))
+                    (cursord-say
+                     "the text changed at the same moment; try again"))
+                  (when (buffer-live-p review)
+                    (cursord-protected #'cursord-review-go-to review
+                                       (seq-difference (cursord--all-ids ws)
+                                                       before)))
+                  (funcall done))
+          :else (lambda (err)
+                  (cursord-complain err)
+                  (funcall done))))))))
 
 ;;;###autoload
 (defun cursord-undo ()

@@ -1,12 +1,12 @@
-;;; cursord-disk.el --- Buffers that follow the disk  -*- lexical-binding: t; -*-
+;;; cursord-disk.el --- Buffers follow the disk  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A buffer without unsaved changes gets new text of its file; point, markers and
-;; overlays stay at the text that stays.  A large buffer is compared with its
-;; file a slice at a time, so that keys are heard, and then changed at once.
+;; A buffer without unsaved changes gets new text of its file; point, markers
+;; and overlays stay at the text that stays.  A large buffer is compared with
+;; its file a slice at a time, so that keys are heard, and then changed at once.
 
 ;;; Code:
 
@@ -38,8 +38,8 @@
 Return (MTIME CODING), or nil if FILE is no readable file."
   (when-let* ((attributes (file-attributes file))
               ((null (file-attribute-type attributes))))
-    (let ((coding-system-for-read (and coding
-                                       (coding-system-change-eol-conversion coding nil)))
+    (let ((coding-system-for-read
+           (and coding (coding-system-change-eol-conversion coding nil)))
           (after-insert-file-functions nil)
           (format-alist nil))
       (ignore-error file-error
@@ -65,15 +65,16 @@ Return (TEXT MTIME CODING), or nil if FILE is no readable file."
 (defun cursord--settle (document)
   "Mark the current buffer, of DOCUMENT, as unmodified if it is as its file."
   (when (cursord--plain-p)
-    (let ((size (file-attribute-size (file-attributes (cursord-document-file document)))))
+    (let ((size (file-attribute-size
+                 (file-attributes (cursord-document-file document)))))
       (when (and size
                  ;; Compare sizes first, where characters are bytes.
                  (or (not (eq (coding-system-eol-type buffer-file-coding-system)
                               0))
                      (coding-system-get buffer-file-coding-system :bom)
                      (eql size
-                          (1- (position-bytes (save-restriction (widen)
-                                                                (point-max)))))))
+                          (1- (position-bytes
+                               (save-restriction (widen) (point-max)))))))
         (pcase (cursord--read-file (cursord-document-file document)
                                    buffer-file-coding-system)
           (`(,text ,mtime ,_)
@@ -163,7 +164,8 @@ Return non-nil if that goes on later."
       (cursord--reading-make :buffer buffer :mtime (car read)
                              :coding (cadr read)
                              :tick (buffer-chars-modified-tick)
-                             :comparison (cursord-compare-buffers (current-buffer) buffer)))))
+                             :comparison (cursord-compare-buffers
+                                          (current-buffer) buffer)))))
 
 (defun cursord--take-reading (document reading &optional reverting)
   "Give the current buffer, of DOCUMENT, the text of READING, which is compared.
@@ -178,7 +180,9 @@ Run `after-revert-hook', unless REVERTING: then `revert-buffer' runs it."
                 (cursord--as-step
                  document
                  (lambda ()
-                   (cursord-as-one-step (cursord-compared-replace (cursord-reading-comparison reading))))))
+                   (cursord-as-one-step
+                     (cursord-compared-replace
+                      (cursord-reading-comparison reading))))))
         (setq buffer-file-coding-system (cursord-reading-coding reading))
         (cursord--take-disk (cursord-reading-mtime reading))))
     (setf (cursord-document-gone document) nil)
@@ -199,7 +203,8 @@ Auto Revert may come before the daemon's notification, and shall do no harm."
   (let ((document (cursord-document)))
     (if-let* (((not (or auto-save coding-system-for-read)))
               (document)
-              ((equal (expand-file-name file) (expand-file-name buffer-file-name)))
+              ((equal (expand-file-name file)
+                      (expand-file-name buffer-file-name)))
               ((not (cursord-document-reading document)))
               (reading (cursord--begin-reading document)))
         (unwind-protect
@@ -254,7 +259,8 @@ That runs a program, so it waits for keys, and several changes share one run."
        (eql (cursord-reading-tick reading) (buffer-chars-modified-tick))
        (not (buffer-modified-p))
        (time-equal-p (cursord-reading-mtime reading)
-                     (file-attribute-modification-time (file-attributes (cursord-document-file document))))))
+                     (file-attribute-modification-time
+                      (file-attributes (cursord-document-file document))))))
 
 (defun cursord--follow-on (document)
   "Go on with the reading of DOCUMENT, for `cursord--follow-slice' at most."

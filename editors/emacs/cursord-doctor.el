@@ -1,11 +1,11 @@
-;;; cursord-doctor.el --- Versions, files and problems  -*- lexical-binding: t; -*-
+;;; cursord-doctor.el --- Versions and problems  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-doctor' shows the report of the command "cursord doctor", and adds this
-;; Emacs, the package and the workspaces in use.
+;; `cursord-doctor' shows the report of the command "cursord doctor", and adds
+;; this Emacs, the package and the workspaces in use.
 
 ;;; Code:
 
@@ -24,7 +24,8 @@
           (or value "unknown") "\n"))
 
 (defun cursord--doctor-report (host)
-  "Return the report of \"cursord doctor\" on HOST, a plist; a string if it fails."
+  "Return the report of \"cursord doctor\" on HOST, a plist.
+Return a string if the command fails."
   (if host
       (format "run \"cursord doctor\" on %s" host)
     (with-temp-buffer
@@ -49,19 +50,21 @@
                                        (format "version %s, process %s, %s"
                                                (plist-get daemon :version)
                                                (plist-get daemon :pid)
-                                               (cursord-plural (plist-get daemon
-                                                                          :clients) "client"))
+                                               (cursord-plural
+                                                (plist-get daemon :clients)
+                                                "client"))
                                      "does not answer")
                           (not daemon))
     (cursord--doctor-line "agent"
-                          (string-join (delq nil
-                                             (list (unless (plist-get agent :message)
-                                                     (plist-get agent :state))
-                                                   (plist-get agent :version)
-                                                   (plist-get agent :path)
-                                                   (plist-get agent :account)
-                                                   (plist-get agent :message)))
-                                       ", ")
+                          (string-join
+                           (delq nil
+                                 (list (unless (plist-get agent :message)
+                                         (plist-get agent :state))
+                                       (plist-get agent :version)
+                                       (plist-get agent :path)
+                                       (plist-get agent :account)
+                                       (plist-get agent :message)))
+                           ", ")
                           (not (equal (plist-get agent :state) "ready")))
     (dolist (key '(:socket :database :log :config))
       (cursord--doctor-line (substring (symbol-name key) 1)
@@ -91,7 +94,8 @@
 (defun cursord--doctor-package (report)
   "Insert the package's version, and whether it fits that in REPORT."
   (let* ((manifest (expand-file-name ".cursord.json"
-                                     (file-name-directory (locate-library "cursord-doctor"))))
+                                     (file-name-directory
+                                      (locate-library "cursord-doctor"))))
          (installed (and (file-readable-p manifest)
                          (with-temp-buffer
                            (insert-file-contents manifest)
@@ -102,7 +106,10 @@
         (cursord--doctor-line "package" (concat "version " installed
                                                 (if fits
                                                     ""
-                                                  ": run \"cursord editor install emacs\" and restart Emacs"))
+                                                  (concat
+                                                   ": run \"cursord editor"
+                                                   " install emacs\""
+                                                   " and restart Emacs")))
                               (not fits))))))
 
 ;;;###autoload
@@ -114,16 +121,22 @@
          (report (and program
                       (cursord--doctor-report (cursord-workspace-host ws))))
          (listed (and ws
-                      (ignore-errors (plist-get (cursord-call ws
-                                                              :workspace/list nil :timeout 5) :workspaces)))))
+                      (ignore-errors
+                        (plist-get
+                         (cursord-call ws :workspace/list nil :timeout 5)
+                         :workspaces)))))
     (with-current-buffer (get-buffer-create "*cursord doctor*")
       (let ((inhibit-read-only t))
         (erase-buffer)
         (cursord--doctor-line "Emacs" emacs-version
                               (version< emacs-version "29.1"))
         (cond ((not program)
-               (cursord--doctor-line "program"
-                                     (format "there is no \"%s\": install cursord, or set cursord-program" cursord-program) t))
+               (cursord--doctor-line
+                "program"
+                (format (concat "there is no \"%s\": install cursord,"
+                                " or set cursord-program")
+                        cursord-program)
+                t))
               ((stringp report) (cursord--doctor-line "program" report t))
               (t (cursord--doctor-package report)
                  (cursord--doctor-daemon report)))
@@ -140,7 +153,8 @@
                                     (concat "M-x cursord-ask is on "
                                             (mapconcat #'key-description keys
                                                        ", "))
-                                  "none; for example (keymap-global-set \"C-c a\" cursord-command-map)"))))
+                                  (concat "none; for example (keymap-global-set"
+                                          " \"C-c a\" cursord-command-map)")))))
       (special-mode)
       (goto-char (point-min))
       (pop-to-buffer (current-buffer)))))

@@ -1,4 +1,4 @@
-;;; cursord-document.el --- The state of the buffers of files  -*- lexical-binding: t; -*-
+;;; cursord-document.el --- State of files' buffers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -22,51 +22,70 @@
   (reviewed nil :documentation "Whether the file has had hunks.")
   (open nil :documentation "Whether the daemon has the buffer's text.")
   (named nil
-         :documentation "Whether the daemon knows that the buffer is as its file.")
+         :documentation
+         "Whether the daemon knows that the buffer is as its file.")
   (mergeable 0
-             :documentation "How many changes on disk can be merged into the buffer.")
+             :documentation
+             "How many changes on disk can be merged into the buffer.")
   (merging nil
            :documentation "Whether a request for such changes is under way.")
   (merged nil :documentation "When the file was written that was merged last.")
   (version 0)
   (tick nil
-        :documentation "`buffer-chars-modified-tick' of the text that the daemon has.")
+        :documentation
+        "`buffer-chars-modified-tick' of the text that the daemon has.")
   (answered nil
-            :documentation "The tick of the unsaved text that the diff is about.")
+            :documentation
+            "The tick of the unsaved text that the diff is about.")
   (asking 0 :documentation "How many requests for the diff are under way.")
-  (refused nil :documentation "The error of the last such request, if it failed.")
+  (refused nil
+           :documentation "The error of the last such request, if it failed.")
   (cost 0 :documentation "Seconds that sending the text took.")
   (timer nil :documentation "The timer that sends the text.")
   (left nil
-        :documentation "The text's hash before the buffer last followed the disk.")
+        :documentation
+        "The text's hash before the buffer last followed the disk.")
   (followed nil :documentation "The seq of the diff at that time.")
   (edited nil
-          :documentation "Decisions made as edits since the last save: (HASH . DECISION).")
+          :documentation
+          "Decisions made as edits since the last save: (HASH . DECISION).")
   (rejects nil
-           :documentation "Decisions that the buffer's undo can take back: (HASH . DECISION).")
+           :documentation
+           "Decisions that the buffer's undo can take back: (HASH . DECISION).")
   (accepted nil
-            :documentation "Accepts of conflicts in the text: `cursord-accepted', the latest first.")
+            :documentation
+            "`cursord-accepted' of conflicts in the text, the latest first.")
   (forgotten nil
-             :documentation "Decisions of the lists above that the daemon has undone.")
+             :documentation
+             "Decisions of the lists above that the daemon has undone.")
   (steps nil
-         :documentation "Changes by decisions: (HASH-BEFORE UNDO-BEFORE . UNDO-AFTER).")
+         :documentation
+         "Changes by decisions: (HASH-BEFORE UNDO-BEFORE . UNDO-AFTER).")
   (undone nil
-          :documentation "Decisions whose text undo has brought back, the latest first.")
+          :documentation
+          "Decisions whose text undo has brought back, the latest first.")
   (noted nil
-         :documentation "The tick of the text that was last compared with those before decisions.")
+         :documentation
+         "The tick of the text last compared with those before decisions.")
   (undoing nil :documentation "Whether requests to undo them are under way.")
   (deciding nil
-            :documentation "The decision whose text is being read from the disk.")
+            :documentation
+            "The decision whose text is being read from the disk.")
   (reading nil
            :documentation "The `cursord-reading' that is under way, or nil.")
   (follows nil
-           :documentation "Hashes of the texts before the buffer followed the disk.")
+           :documentation
+           "Hashes of the texts before the buffer followed the disk.")
   (rewound nil :documentation "Hashes of the texts before rewinds.")
-  (undid nil :documentation "Whether undo has changed the text since the last report.")
+  (undid nil
+         :documentation
+         "Whether undo has changed the text since the last report.")
   (gone nil
-        :documentation "Whether the file is gone; `untold' before a message said so.")
+        :documentation
+        "Whether the file is gone; `untold' before a message said so.")
   (conflict nil
-            :documentation "`written' or `deleted' if both buffer and file have changed."))
+            :documentation
+            "`written' or `deleted' if both buffer and file have changed."))
 
 (defvar cursord--documents (make-hash-table :test #'equal)
   "Documents by file.")
@@ -109,8 +128,10 @@ of DOCUMENT, the current one."
                 (if-let* ((found (assoc hash decisions)))
                     (let ((older (cdr (memq found decisions))))
                       (setf (cursord-document-forgotten document)
-                            (take 50 (append (cl-ldiff decisions older)
-                                             (cursord-document-forgotten document))))
+                            (take 50
+                                  (append
+                                   (cl-ldiff decisions older)
+                                   (cursord-document-forgotten document))))
                       older)
                   decisions)))
       (cl-callf before (cursord-document-edited document))
@@ -131,7 +152,8 @@ Return the value of CHANGE."
         (before (cursord--undo-top buffer-undo-list)))
     (prog1 (funcall change)
       (pcase-let ((now (buffer-hash))
-                  (`(,was ,older . ,top) (car (cursord-document-steps document))))
+                  (`(,was ,older . ,top)
+                   (car (cursord-document-steps document))))
         (cond
          ((or (not (listp buffer-undo-list)) (equal hash now)))
          ((and (equal was now) (eq top before)

@@ -1,14 +1,17 @@
-;;; cursord-drafts.el --- Drafts of prompts that outlive Emacs  -*- lexical-binding: t; -*-
+;;; cursord-drafts.el --- Drafts that outlive Emacs  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
 ;; A draft in the buffer of a prompt is written to a file when Emacs ends or the
-;; buffer is killed, and is there again when that buffer is made next.
+;; buffer is killed, and is there again when that buffer is made next.  A moment
+;; after it is typed, it is in a file of this Emacs, which another takes once
+;; this one has ended without writing the draft.
 
 ;;; Code:
 
+(require 'seq)
 (require 'subr-x)
 (require 'cursord-workspace)
 
@@ -31,30 +34,82 @@
         (or cursord--draft "")
       text)))
 
-(defun cursord--write-draft ()
-  "Write the draft of the current buffer to its file; return nil if there is none."
+(defun cursord--live-draft-file (ws)
+  "Return the name of the file for the draft of WS while this Emacs lives."
+  (format "%s.%d" (cursord--draft-file ws) (emacs-pid)))
+
+(defun cursord--write-draft (file)
+  "Write the draft of the current buffer to FILE.
+Return nil if there is none."
   (let ((draft (cursord--draft-here))
-        (file (cursord--draft-file cursord-buffer-workspace))
+        (fresh (concat file "~"))
         (coding-system-for-write 'utf-8-unix))
     (unless (string-blank-p draft)
       (with-file-modes #o700
         (make-directory (file-name-directory file) t))
       (with-file-modes #o600
-        (write-region draft nil file nil 'silent))
+        (write-region draft nil fresh nil 'silent))
+      (rename-file fresh file t)
       t)))
+
+(defun cursord--leave-draft ()
+  "Write the draft of the current buffer for the next buffer.
+Return nil if there is none."
+  (prog1 (cursord--write-draft (cursord--draft-file cursord-buffer-workspace))
+    (cursord--forget-live-draft)))
+
+(defun cursord--forget-live-draft ()
+  "Delete the file of this Emacs for the draft of the current buffer."
+  (delete-file (cursord--live-draft-file cursord-buffer-workspace)))
+
+(defun cursord--each-draft (act)
+  "Call ACT in the buffers of prompts."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (when (and (derived-mode-p 'cursord-compose-mode)
+                 cursord-buffer-workspace)
+        (with-demoted-errors "cursord: the draft was not written: %S"
+          (funcall act))))))
 
 (defun cursord--write-drafts ()
   "Write the drafts in the buffers of prompts to files."
-  (dolist (buffer (buffer-list))
-    (with-current-buffer buffer
-      (when (and (derived-mode-p 'cursord-compose-mode) cursord-buffer-workspace)
-        (with-demoted-errors "cursord: the draft was not written: %S"
-          (cursord--write-draft))))))
+  (cursord--each-draft #'cursord--leave-draft))
+
+(defconst cursord--draft-delay 2
+  "Seconds after which a change of a draft is on disk.")
+
+(defvar cursord--draft-timer nil "Whether a timer is set to write the drafts.")
+
+(defun cursord--write-draft-soon (&rest _)
+  "Write the drafts in a moment, for the case that Emacs is killed."
+  (unless cursord--draft-timer
+    (setq cursord--draft-timer
+          (run-at-time cursord--draft-delay nil #'cursord--write-live-drafts))))
+
+(defun cursord--write-live-drafts ()
+  "Write the drafts to the files of this Emacs."
+  (setq cursord--draft-timer nil)
+  (cursord--each-draft
+   (lambda ()
+     (unless (cursord--write-draft
+              (cursord--live-draft-file cursord-buffer-workspace))
+       (cursord--forget-live-draft)))))
+
+(defun cursord--left-draft (ws)
+  "Return the file with the draft of WS that a buffer or an Emacs has left."
+  (let ((file (cursord--draft-file ws)))
+    (if (file-readable-p file)
+        file
+      (seq-find (lambda (name)
+                  (let ((pid (string-to-number (file-name-extension name))))
+                    (or (= pid (emacs-pid))
+                        (not (eql 0 (signal-process pid 0))))))
+                (file-expand-wildcards (concat file ".*[0-9]"))))))
 
 (defun cursord--keep-draft ()
   "Keep the draft of the current buffer, which is being killed."
   (condition-case err
-      (when (cursord--write-draft)
+      (when (cursord--leave-draft)
         (cursord-say "the draft is kept: M-x cursord-compose shows it"))
     (file-error
      (user-error "The draft cannot be kept (%s): empty the buffer, then kill it"
@@ -65,12 +120,15 @@
 Have the current one leave its own."
   (add-hook 'kill-emacs-hook #'cursord--write-drafts)
   (add-hook 'kill-buffer-hook #'cursord--keep-draft nil t)
-  (let ((file (cursord--draft-file ws))
+  (add-hook 'after-change-functions #'cursord--write-draft-soon nil t)
+  (let ((file (cursord--left-draft ws))
+        (live (cursord--live-draft-file ws))
         (coding-system-for-read 'utf-8-unix))
-    (when (file-readable-p file)
+    (when file
       (with-demoted-errors "cursord: the draft was not read: %S"
         (insert-file-contents file)
-        (delete-file file)))))
+        (cursord--write-draft live)
+        (unless (equal file live) (delete-file file))))))
 
 (defun cursord-draft-after-send ()
   "Empty the current buffer, whose prompt was sent.
@@ -80,7 +138,8 @@ If that was an earlier prompt, the draft behind it comes back."
     (when draft (insert draft))
     (setq cursord--history-at -1
           cursord--draft nil
-          cursord--former nil)))
+          cursord--former nil)
+    (cursord--write-live-drafts)))
 
 (provide 'cursord-drafts)
 ;;; cursord-drafts.el ends here

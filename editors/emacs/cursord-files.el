@@ -1,4 +1,4 @@
-;;; cursord-files.el --- Buffers that follow their files  -*- lexical-binding: t; -*-
+;;; cursord-files.el --- Buffers that follow files  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -36,7 +36,8 @@ It has one if both it and its file have changed."
       (cursord-tell-again document)
       (when conflict
         (cursord--refresh-vc-soon)
-        (cursord-say "%s has unsaved changes, and was %s meanwhile; nothing is lost%s"
+        (cursord-say (concat "%s has unsaved changes, and was %s meanwhile;"
+                             " nothing is lost%s")
                      (cursord-document-path document) conflict
                      (if (cursord-diff-deleted-p (cursord-diff-of document))
                          ": M-x cursord-reject-hunk brings the file back"
@@ -147,10 +148,12 @@ Files on other machines are left out, and so are files that are gone."
         (set-visited-file-name file t t)
         (set-buffer-modified-p modified)
         (unless modified
-          (set-visited-file-modtime (file-attribute-modification-time (file-attributes file))))
+          (set-visited-file-modtime
+           (file-attribute-modification-time (file-attributes file))))
         ;; The new name may be one that version control does not know.
         (cursord--refresh-vc-soon t))
-      (cursord-say "%s → %s: the file was renamed, and its buffer with it" from to))))
+      (cursord-say "%s → %s: the file was renamed, and its buffer with it"
+                   from to))))
 
 (defun cursord--files-event (event ws object before)
   "Take EVENT in WS, with OBJECT, which was BEFORE."
@@ -195,7 +198,8 @@ Files on other machines are left out, and so are files that are gone."
     ('reset
      (maphash (lambda (path _diff)
                 (when-let* ((document (cursord-document-at ws path))
-                            ((buffer-live-p (cursord-document-buffer document))))
+                            ((buffer-live-p
+                              (cursord-document-buffer document))))
                   (with-current-buffer (cursord-document-buffer document)
                     (cursord-marks-clear))))
               object))))
@@ -248,12 +252,14 @@ Do so only for files in a workspace in use."
       (when (and (or (cursord-document-open document)
                      (cursord-document-named document))
                  (eq document
-                     (gethash (cursord-document-file document) cursord--documents)))
+                     (gethash (cursord-document-file document)
+                              cursord--documents)))
         (setf (cursord-document-open document) nil
               (cursord-document-named document) nil)
         (cursord-notify ws
-                        :document/didClose (list :uri (cursord-uri ws
-                                                                   (cursord-document-file document)))))
+                        :document/didClose
+                        (list :uri (cursord-uri
+                                    ws (cursord-document-file document)))))
       (setq cursord--document nil)
       (when (eq revert-buffer-insert-file-contents-function
                 #'cursord--revert-contents)
@@ -282,11 +288,17 @@ A change in a clone, an indirect buffer, is one of its base buffer."
 
 (defun cursord--before-save ()
   "Tell the daemon the text before it is saved, so that it is a person's.
-First undo the decisions that the buffer's undo has taken back."
+First undo the decisions that the buffer's undo has taken back, and wait for
+decisions that are on their way: their edits belong to what is saved."
   (when-let* ((document (cursord-document))
               ((or (cursord-document-reviewed document)
                    (cursord-busy-turns (cursord-document-ws document))))
               ((cursord--text-p)))
+    (unless (or cursord--late cursord-decided-now)
+      (cursord--await cursord--tell-most
+                      (lambda ()
+                        (null (assq (cursord-document-ws document)
+                                    (bound-and-true-p cursord--deciding))))))
     (unless (cursord--in-sync-p document)
       (let ((then #'ignore))
         (when-let* ((decisions (cursord--taken-back document)))
@@ -329,7 +341,8 @@ First undo the decisions that the buffer's undo has taken back."
                            (plist-get (cursord-diff-of document) :hunks))))
       (unless (zerop over)
         (cursord-steps-forget)
-        (cursord-say "saved your lines over the agent's in %s; M-x cursord-undo brings the agent's back"
+        (cursord-say (concat "saved your lines over the agent's in %s;"
+                             " M-x cursord-undo brings the agent's back")
                      (cursord-plural over "conflict"))))
     ;; A higher version than that of the last text says that the file has a
     ;; text that the daemon does not know.
@@ -340,9 +353,9 @@ First undo the decisions that the buffer's undo has taken back."
       (when (cursord-document-open document)
         (setf (cursord-document-tick document) (buffer-chars-modified-tick))))
     (cursord-notify ws
-                    :document/didSave (list :uri (cursord-uri ws
-                                                              (cursord-document-file document))
-                                            :version (cursord-document-version document)))
+                    :document/didSave
+                    (list :uri (cursord-uri ws (cursord-document-file document))
+                          :version (cursord-document-version document)))
     ;; Later: the daemon takes a text that it first hears of by this for the
     ;; file's, and not for a person's.
     (cursord--tell-holds document)

@@ -1,13 +1,15 @@
-;;; cursord-first.el --- Hunks before the first command  -*- lexical-binding: t; -*-
+;;; cursord-first.el --- Hunks before any command  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-mode' marks the hunks of a file when the file is opened, or when an
-;; agent begins to work in its folder: then a person saves, pauses, or comes back
-;; from where the turn was started.  It asks the program for workspaces with hunks
-;; or with a turn, without waiting; the program starts no daemon for the answer.
+;; `cursord-mode' connects when a file is opened in a folder that the daemon
+;; knows, or that has hunks, or when an agent begins to work in its folder: a
+;; daemon begins, or says that a folder has got its first session, or a person
+;; begins to type, saves, pauses, or comes back from where the turn was started.
+;; It asks the program for these folders, without waiting; the program starts no
+;; daemon for the answer.
 
 ;;; Code:
 
@@ -20,6 +22,8 @@ If nil, the first command in a project looks for them."
   :type 'boolean
   :group 'cursord)
 
+(declare-function file-notify-add-watch "filenotify" (file flags callback))
+(declare-function file-notify-rm-watch "filenotify" (descriptor))
 (defvar cursord-program)
 (defvar cursord-mode)
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
@@ -57,10 +61,12 @@ Do nothing if the current file is in a workspace in use."
 
 ;;;###autoload
 (defun cursord-look-often (on)
-  "Look again after saves and pauses, and when a frame gets the focus, if ON."
+  "Look at first changes, saves, pauses, focus and a daemon's begin, if ON."
   (remove-function after-focus-change-function #'cursord-look-again)
   (remove-hook 'before-save-hook #'cursord-look-before-save)
   (remove-hook 'after-save-hook #'cursord-first-look)
+  (remove-hook 'first-change-hook #'cursord-look-again)
+  (cursord--watch-no-more)
   (when cursord--look-timer
     (cancel-timer cursord--look-timer)
     (setq cursord--look-timer nil))
@@ -68,11 +74,12 @@ Do nothing if the current file is in a workspace in use."
     (add-function :after after-focus-change-function #'cursord-look-again)
     (add-hook 'before-save-hook #'cursord-look-before-save 90)
     (add-hook 'after-save-hook #'cursord-first-look)
+    (add-hook 'first-change-hook #'cursord-look-again)
     (setq cursord--look-timer
           (run-with-idle-timer cursord--look-idle t #'cursord-look-again))))
 
 (defun cursord--look ()
-  "Ask the program for the workspaces with hunks, or with a turn.
+  "Ask the program for the workspaces that the daemon knows, or with hunks.
 Return its process, or nil."
   (setq cursord--looking nil)
   (when-let* ((program (executable-find (or (bound-and-true-p cursord-program)
@@ -83,31 +90,80 @@ Return its process, or nil."
       (condition-case nil
           (make-process
            :name "cursord look" :buffer out :noquery t :connection-type 'pipe
-           :coding 'utf-8-unix :stderr (generate-new-buffer " *cursord look stderr*" t)
-           :command (list program "workspaces" "--pending" "--json")
+           :coding 'utf-8-unix
+           :stderr (generate-new-buffer " *cursord look stderr*" t)
+           :command (list program "workspaces" "--for-editors" "--json")
            :sentinel #'cursord--looked)
         (error (kill-buffer out) nil)))))
 
 (defun cursord--looked (process _event)
   "Take the workspaces that PROCESS has printed, once it has ended."
-  (unless (process-live-p process)
+  (unless (or (process-live-p process) (process-get process 'cursord-looked))
     (let* ((buffer (process-buffer process))
            (found (and (buffer-live-p buffer)
                        (eql 0 (process-exit-status process))
                        (with-current-buffer buffer
                          (goto-char (point-min))
-                         (ignore-errors (json-parse-buffer :array-type 'list))))))
+                         (ignore-errors
+                           (json-parse-buffer :array-type 'list
+                                              :object-type 'plist))))))
       (when (buffer-live-p buffer) (kill-buffer buffer))
       (when-let* ((errors (get-buffer " *cursord look stderr*")))
         (let ((kill-buffer-query-functions nil)) (kill-buffer errors)))
       (when (and found cursord-mode)
-        (cursord--open-found (mapcar #'file-name-as-directory found)))
+        (cursord--await-daemon (plist-get found :socket)
+                               (plist-get found :news))
+        (cursord--open-found
+         (mapcar #'file-name-as-directory (plist-get found :folders))))
       (process-put process 'cursord-looked t))))
+
+;;;; A daemon's begin
+
+(defvar cursord--watch nil
+  "The watch of the folder where a daemon makes its socket: (FOLDER . WATCH).")
+
+(defun cursord--watch-no-more ()
+  "Do not watch for a daemon any more."
+  (when (cdr cursord--watch)
+    (file-notify-rm-watch (cdr cursord--watch)))
+  (setq cursord--watch nil))
+
+(defun cursord--await-daemon (socket news)
+  "Look again when a daemon makes SOCKET, or NEWS: a folder's first session.
+Until the folder of both is there, watch the next one above it."
+  (let ((name socket))
+    (while (not (file-directory-p (file-name-directory name)))
+      (setq name (directory-file-name (file-name-directory name))))
+    (let ((folder (file-name-directory name)))
+      (unless (equal folder (car cursord--watch))
+        (cursord--watch-no-more)
+        (setq cursord--watch
+              (cons folder
+                    (ignore-errors
+                      (require 'filenotify)
+                      (file-notify-add-watch
+                       folder '(change)
+                       (lambda (event)
+                         (cursord--watched event socket news name))))))))))
+
+(defun cursord--watched (event socket news name)
+  "Take EVENT in the folder of NAME, which is SOCKET or a folder around it.
+NEWS is a file beside SOCKET."
+  (pcase event
+    (`(,watch stopped . ,_)
+     (when (equal watch (cdr cursord--watch))
+       (setq cursord--watch nil)))
+    ((and `(,_ created ,(or (pred (equal name)) (pred (equal news))) . ,_)
+          (guard cursord-mode))
+     (cursord--await-daemon socket news)
+     (when (file-exists-p socket)
+       (cursord--look)
+       (run-at-time 1 nil #'cursord--look)))))
 
 ;;;; Before a save
 
 (defconst cursord--save-most 1
-  "The most seconds for which a save waits for the program, and for the daemon.")
+  "The most seconds for which a save waits for the program and the daemon.")
 
 (defvar cursord--save-looked 0 "When the last look before a save has ended.")
 
@@ -127,9 +183,12 @@ command that the agent runs."
     (with-demoted-errors "cursord: %S"
       (let ((process (cursord--look))
             (limit (+ (float-time) cursord--save-most)))
-        (while (and process (not (process-get process 'cursord-looked))
-                    (< (float-time) limit))
-          (accept-process-output process 0.01))
+        (while (and process (process-live-p process) (< (float-time) limit))
+          (accept-process-output nil 0.01))
+        ;; Emacs runs no sentinel while keys or a watched file's change wait.
+        (when (and process (not (process-live-p process)))
+          (while (accept-process-output process 0))
+          (cursord--looked process nil))
         (setq cursord--save-looked (float-time)
               cursord--save-late
               (and process (not (process-get process 'cursord-looked)))))))
@@ -148,8 +207,9 @@ command that the agent runs."
   (dolist (buffer (buffer-list))
     (when-let* ((file (buffer-local-value 'buffer-file-truename buffer))
                 (file (expand-file-name file))
-                (root (car (sort (seq-filter (lambda (root) (string-prefix-p root file))
-                                             roots)
+                (root (car (sort (seq-filter
+                                  (lambda (root) (string-prefix-p root file))
+                                  roots)
                                  (lambda (a b) (> (length a) (length b))))))
                 ((not (cursord-workspace-at root))))
       (with-current-buffer buffer

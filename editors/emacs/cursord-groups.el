@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; Splits the lines of a hunk into groups: each is a run of deleted lines and the
-;; added lines that stand in their place.
+;; Splits the lines of a hunk into groups: each is a run of deleted lines and
+;; the added lines that stand in their place.
 
 ;;; Code:
 
@@ -31,7 +31,7 @@
   (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
 
 (defun cursord-proposed-p (hunk)
-  "Return non-nil if HUNK is of an isolated session: its new lines are in a copy."
+  "Return non-nil if HUNK is of an isolated session: its new text is in a copy."
   (eq (plist-get hunk :isolated) t))
 
 (defun cursord-isolated-p (hunk)
@@ -46,7 +46,7 @@ The new ones are in the copy of its session or, in a conflict, on disk."
 (defun cursord-beside-p (hunk)
   "Return non-nil if HUNK, of a copy, is beside lines that a person has changed.
 Both the person and the agent have changed this place.  The file has the
-person's lines; an accept puts the agent's beside them."
+person's lines; an accept puts the agent's in their place."
   (not (seq-empty-p (plist-get hunk :beside))))
 
 (defun cursord-contested-p (hunk)
@@ -61,7 +61,8 @@ person's lines; an accept puts the agent's beside them."
 (defun cursord-contested-text ()
   "Return what the choices are in a place that a person has changed, too."
   (if-let* ((prefix (bound-and-true-p cursord-hunk-prefix)))
-      (format "you changed this, too: %s r keeps yours, %s a the agent's, %s b both"
+      (format (concat "you changed this, too: %s r keeps yours,"
+                      " %s a the agent's, %s b both")
               prefix prefix prefix)
     "you changed this, too: reject keeps yours, accept takes the agent's"))
 
@@ -96,7 +97,7 @@ is non-nil, the person's lines beside those of HUNK are among the old ones."
           (if (eq sign ?+)
               (push text (cursord-group-new group))
             (push text (cursord-group-old group)))
-          (unless mine
+          (unless (eq sign ?\s)
             (cl-incf changed)))
         (unless (eq sign absent)
           (push (cons row text) present)
@@ -132,7 +133,8 @@ A buffer may still have its text."
 (defun cursord-deleted-text ()
   "Return the note above the text of a file that the agent has deleted."
   (let ((prefix (bound-and-true-p cursord-hunk-prefix)))
-    (format "the agent has deleted this file: %s brings it back, %s leaves it deleted"
+    (format (concat "the agent has deleted this file: %s brings it back,"
+                    " %s leaves it deleted")
             (if prefix (concat prefix " r") "reject")
             (if prefix (concat prefix " a") "accept"))))
 
@@ -175,14 +177,11 @@ The review buffer has all of them.  With 0, a line only counts them."
     (concat
      (mapconcat (lambda (line)
                   (let ((line (cursord--bare line)))
-                    (propertize (concat sign
-                                        (if (> (length line)
-                                               cursord--shown-columns)
-                                            (concat (substring line 0
-                                                               cursord--shown-columns) "…")
-                                          line)
-                                        "\n")
-                                'face face)))
+                    (when (> (length line) cursord--shown-columns)
+                      (setq line (concat
+                                  (substring line 0 cursord--shown-columns)
+                                  "…")))
+                    (propertize (concat sign line "\n") 'face face)))
                 shown "")
      (when (> rest 0)
        (propertize (format "%s… %s%s\n" sign (if shown "and " "")

@@ -52,20 +52,21 @@
   (let ((host (cursord-workspace-host ws)))
     (unless (assoc host cursord--default-models)
       (push (cons host "") cursord--default-models)
-      (cursord-request ws :agent/models nil
-                       :then (lambda (result)
-                               (setf (alist-get host cursord--default-models ""
-                                                nil #'equal)
-                                     (or (plist-get (seq-find (lambda (model)
-                                                                (eq t (plist-get model :current)))
-                                                              (plist-get result :models))
-                                                    :id)
-                                         ""))
-                               (force-mode-line-update t))
-                       ;; The next prompt will show what is wrong.
-                       :else (lambda (_err)
-                               (setq cursord--default-models
-                                     (assoc-delete-all host cursord--default-models)))))))
+      (cursord-request
+       ws :agent/models nil
+       :then (lambda (result)
+               (setf (alist-get host cursord--default-models "" nil #'equal)
+                     (or (plist-get
+                          (seq-find (lambda (model)
+                                      (eq t (plist-get model :current)))
+                                    (plist-get result :models))
+                          :id)
+                         ""))
+               (force-mode-line-update t))
+       ;; The next prompt will show what is wrong.
+       :else (lambda (_err)
+               (setq cursord--default-models
+                     (assoc-delete-all host cursord--default-models)))))))
 
 (defun cursord--model-word (ws session)
   "Return the model of SESSION in WS, or of the next one; nil if unknown."
@@ -154,21 +155,30 @@ OF is a session, or the options of the next one."
                                  (or session (cursord-next-options ws))))
                         (and (> hunks 0) (cursord-plural hunks "hunk"))
                         (and started
-                             (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
+                             (cursord--elapsed
+                              (float-time (time-subtract
+                                           nil (date-to-time started)))))
                         (cons 4 (if turn (cursord--todos-word)
                                   (cursord--tokens-word ws)))
                         (cursord-key-text
                          (cond
                           ((eq (plist-get turn :waiting) t)
-                           "\\<cursord-chat-mode-map>\\[cursord-approvals] answer · \\[cursord-cancel] cancel")
-                          (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
+                           (concat "\\<cursord-chat-mode-map>"
+                                   "\\[cursord-approvals] answer"
+                                   " · \\[cursord-cancel] cancel"))
+                          (turn
+                           "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
                           ((cursord--chat-stopped-p ws)
-                           "\\<cursord-chat-mode-map>\\[cursord-retry] ask again")
+                           (concat "\\<cursord-chat-mode-map>"
+                                   "\\[cursord-retry] ask again"))
                           ((> hunks 0)
-                           "\\<cursord-chat-mode-map>\\[cursord-review] review")))
+                           (concat "\\<cursord-chat-mode-map>"
+                                   "\\[cursord-review] review"))))
                         (and (null turn)
-                             (cons 1 (cursord-key-text
-                                      "\\<cursord-chat-mode-map>\\[cursord-compose] write"))))))))
+                             (cons 1
+                                   (cursord-key-text
+                                    (concat "\\<cursord-chat-mode-map>"
+                                            "\\[cursord-compose] write")))))))))
     ""))
 
 (defvar cursord--clock nil

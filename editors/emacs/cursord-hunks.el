@@ -1,4 +1,4 @@
-;;; cursord-hunks.el --- Commands for hunks, in files and in the review  -*- lexical-binding: t; -*-
+;;; cursord-hunks.el --- Commands for hunks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -8,8 +8,8 @@
 ;; buffer.
 ;;
 ;; In the buffer of a file, the keys of the review buffer work after
-;; `cursord-hunk-prefix', since letters are typed there; on a hunk in a read-only
-;; buffer they work without it.
+;; `cursord-hunk-prefix', since letters are typed there; on a hunk in a
+;; read-only buffer they work without it.
 
 ;;; Code:
 
@@ -22,7 +22,6 @@
 (autoload 'cursord-review "cursord-review" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
 (autoload 'cursord-smerge-file "cursord-merge" nil t)
-(autoload 'cursord-accept-instead "cursord-merge")
 (autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 (declare-function cursord-review-hunk-at "cursord-review")
@@ -58,8 +57,12 @@ In the review, the heading of a file with one hunk counts as that hunk."
                   (`(,_ . ,(pred consp))
                    (user-error
                     "%s" (substitute-command-keys
-                          (concat "There are several hunks: \\<cursord-review-mode-map>\\[cursord-accept-file] and "
-                                  "\\[cursord-reject-file] decide them all, \\[cursord-next-hunk] goes to the first")))))
+                          (concat "There are several hunks:"
+                                  " \\<cursord-review-mode-map>"
+                                  "\\[cursord-accept-file] and"
+                                  " \\[cursord-reject-file] decide them all,"
+                                  " \\[cursord-next-hunk] goes to the"
+                                  " first")))))
                 (user-error "There is no hunk here")))
     (let ((document (cursord--document-here)))
       (cons (cursord-document-ws document)
@@ -71,7 +74,8 @@ Signal a `user-error' if the buffer has not shown a hunk there until now."
   (let ((shown (or (cursord--in-review-p) (cursord-hunk-at))))
     (prog1 (cursord-hunk-here)
       (unless shown
-        (user-error "This hunk is shown only now, and not decided: look at it, then decide")))))
+        (user-error (concat "This hunk is shown only now, and not decided:"
+                            " look at it, then decide"))))))
 
 (defun cursord-file-here ()
   "Return the file at point with its shown hunks, (WS PATH . HUNKS)."
@@ -105,7 +109,7 @@ Signal a `user-error' if the buffer has not shown a hunk there until now."
             parts)))
 
 (defun cursord--advance (hunk buffer point)
-  "Go from HUNK, in the file of BUFFER, to the next one if point is still at POINT.
+  "Go from HUNK, in BUFFER's file, to the next one if point is still at POINT.
 POINT is a marker: the decision may have changed the text around it."
   (when (and cursord-advance-after-decision
              (eq (current-buffer) (window-buffer))
@@ -134,13 +138,15 @@ Send COMMENT to the agent."
                 (window (selected-window))
                 (point (point-marker))
                 (review (cursord--in-review-p)))
-      (funcall (if (and (eq method :diff/accept) (cursord-beside-p hunk))
-                   #'cursord-accept-instead #'cursord-decide)
-               ws method (list hunk) comment
-               (lambda (ok)
-                 (when (and ok (not review) (eq window (selected-window)))
-                   (with-selected-window window
-                     (cursord--advance hunk buffer point))))))))
+      (when (and (eq method :diff/accept) (cursord-beside-p hunk))
+        (setq comment `(,@(if (stringp comment) (list :comment comment) comment)
+                        :replace t)))
+      (cursord-decide ws method (list hunk) comment
+                      (lambda (ok)
+                        (when (and ok (not review)
+                                   (eq window (selected-window)))
+                          (with-selected-window window
+                            (cursord--advance hunk buffer point))))))))
 
 (defun cursord-read-comment ()
   "With a prefix argument, read a comment; return nil if it is empty."
@@ -192,11 +198,9 @@ With a prefix argument, ask for a COMMENT for the agent's next prompt."
   "Accept the hunk at point beside the lines there that you have changed, too."
   (interactive)
   (pcase-let ((`(,ws . ,hunk) (cursord--shown-hunk-here)))
-    (cond ((cursord-conflict-p hunk)
-           (cursord-decide ws :diff/accept (list hunk) '(:both t)))
-          ((cursord-beside-p hunk)      ; that is what the daemon does
-           (cursord-decide ws :diff/accept (list hunk)))
-          (t (user-error "You have not changed these lines")))))
+    (unless (cursord-contested-p hunk)
+      (user-error "You have not changed these lines"))
+    (cursord-decide ws :diff/accept (list hunk) '(:both t))))
 
 ;;;###autoload
 (defun cursord-reject-hunk (&optional comment)
@@ -263,25 +267,6 @@ decided.  The files stay as they are, and this cannot be undone."
 
 ;;;; From hunk to hunk
 
-(defun cursord-review-paths (ws)
-  "Return the paths of WS with hunks, sorted."
-  (sort (hash-table-keys (cursord-workspace-diffs ws)) #'string<))
-
-(defun cursord--text-paths (ws)
-  "Return the paths of WS whose hunks can be shown in buffers, sorted.
-A deleted file is shown in a buffer that is there already."
-  (seq-filter (lambda (path)
-                (let ((diff (gethash path (cursord-workspace-diffs ws))))
-                  (and (not (file-name-absolute-p path))
-                       (or (cursord-diff-text-p diff)
-                           (and (cursord-diff-deleted-p diff)
-                                (cursord-document-at ws path))))))
-              (cursord-review-paths ws)))
-
-(defun cursord--hunk-starts ()
-  "Return the beginnings of the current buffer's hunks, in order."
-  (mapcar #'cadr (cursord-hunk-places)))
-
 (defun cursord--go-to-file (ws path forward)
   "Go to the first hunk of the file PATH of WS, to the last unless FORWARD."
   (push-mark nil t)
@@ -326,7 +311,8 @@ A deleted file is shown in a buffer that is there already."
         (unless paths
           (user-error (if (zerop (car (cursord-pending ws)))
                           "There is nothing to review"
-                        "There is no text to review; M-x cursord-review shows the rest")))
+                        (concat "There is no text to review;"
+                                " M-x cursord-review shows the rest"))))
         (cursord--go-to-file ws
                              (or path (car (if forward paths (last paths))))
                              forward)

@@ -1,4 +1,4 @@
-;;; cursord-lists.el --- The base of lists of sessions and projects  -*- lexical-binding: t; -*-
+;;; cursord-lists.el --- The base of lists  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -71,12 +71,14 @@
   (let ((text (downcase (mapconcat #'identity (cadr entry) " "))))
     (seq-every-p (lambda (word) (string-search (downcase word) text)) words)))
 
+(defun cursord--list-room ()
+  "Return how many columns the window of the current list has."
+  (window-width (or (get-buffer-window nil t) (selected-window))))
+
 (defun cursord--list-read ()
   "Bring the entries of the current buffer, a list, up to date."
   (let ((words (split-string cursord--list-words))
-        (narrow (< (window-width (or (get-buffer-window nil t)
-                                     (selected-window)))
-                   cursord--list-width)))
+        (narrow (< (cursord--list-room) cursord--list-width)))
     (unless (eq narrow cursord--list-narrow)
       (setq cursord--list-narrow narrow
             tabulated-list-format (funcall cursord--list-columns narrow))
@@ -98,10 +100,15 @@
   (cursord--list-read)
   (tabulated-list-print t)
   (when (null tabulated-list-entries)
-    (let ((inhibit-read-only t))
-      (insert (propertize (if (string-empty-p cursord--list-words)
-                              (format " %s\n" (cursord--with-keys cursord--list-empty))
-                            " No row has these words.\n")
+    (let ((inhibit-read-only t)
+          (text (if (string-empty-p cursord--list-words)
+                    (cursord--with-keys cursord--list-empty)
+                  "No row has these words.")))
+      (insert (propertize (concat (replace-regexp-in-string
+                                   "^" " "
+                                   (string-fill text
+                                                (- (cursord--list-room) 2)))
+                                  "\n")
                           'face 'cursord-note))))
   (set-buffer-modified-p nil))
 
@@ -170,8 +177,9 @@
   (let (all cursor (more t))
     (while more
       (let ((page (cursord-call-host nil :session/list
-                                     `(:limit 500
-                                              ,@(and cursor (list :cursor cursor))))))
+                                     `( :limit 500
+                                        ,@(and cursor
+                                               (list :cursor cursor))))))
         (setq all (nconc all (append (plist-get page :sessions) nil))
               cursor (plist-get page :nextCursor)
               more (and cursor (length< all 5000)))))

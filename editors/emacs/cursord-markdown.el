@@ -1,12 +1,12 @@
-;;; cursord-markdown.el --- Faces for the agent's Markdown  -*- lexical-binding: t; -*-
+;;; cursord-markdown.el --- Faces for Markdown  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; The agent's text grows at its end.  Each line gets its faces once, when it is
-;; complete; a block of code gets them once, when it is closed and Emacs is idle.
-;; No text is looked at twice, however long it becomes.
+;; The agent's text grows at its end.  Each line gets its faces once, when it
+;; is complete; a block of code gets them once, when it is closed and Emacs is
+;; idle.  No text is looked at twice, however long it becomes.
 
 ;;; Code:
 
@@ -44,7 +44,8 @@ For another NAME it is NAME-mode or NAME-ts-mode, if that exists."
 (cl-defstruct (cursord-lines (:constructor cursord--lines-make))
   "How far a growing text has its faces."
   (at nil :documentation "A marker at the first line without faces.")
-  (code nil :documentation "A marker at the beginning of the open block of code.")
+  (code nil
+        :documentation "A marker at the beginning of the open block of code.")
   (language nil :documentation "The language of that block.")
   (fence nil :documentation "A regexp for the line that closes that block."))
 
@@ -150,7 +151,8 @@ If WHOLE, the last line counts as complete.  Return non-nil if none is left."
          (cond ((string-suffix-p "-minor-mode" name) nil)
                ((string-suffix-p "-ts-mode" name)
                 (and (fboundp 'treesit-language-available-p)
-                     (treesit-language-available-p (intern (string-remove-suffix "-ts-mode" name)))))
+                     (treesit-language-available-p
+                      (intern (string-remove-suffix "-ts-mode" name)))))
                (t t)))))
 
 (defun cursord--code-mode (language)
@@ -195,8 +197,8 @@ The code is in LANGUAGE."
         (let ((text (and (buffer-live-p (marker-buffer beg))
                          (with-current-buffer (marker-buffer beg)
                            (condition-case nil
-                               (while-no-input (list (cursord--code-text beg end
-                                                                         language)))
+                               (while-no-input
+                                 (list (cursord--code-text beg end language)))
                              (error '(nil)))))))
           (setq go-on (listp text))
           (when go-on

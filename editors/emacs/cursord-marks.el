@@ -1,4 +1,4 @@
-;;; cursord-marks.el --- Hunks in the buffers of files  -*- lexical-binding: t; -*-
+;;; cursord-marks.el --- Hunks in files' buffers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -65,8 +65,8 @@ Return the last row, or nil if one of the lines is not there."
   (catch 'no
     (pcase-dolist (`(,row . ,text) present)
       (unless (and (cursord--go-to-row row at)
-                   (let ((line (buffer-substring-no-properties (point)
-                                                               (line-end-position))))
+                   (let ((line (buffer-substring-no-properties
+                                (point) (line-end-position))))
                      (or (equal line text)
                          (equal (cursord--bare line) (cursord--bare text)))))
         (throw 'no nil))
@@ -218,7 +218,7 @@ They are copies, which nothing would keep up to date."
         cursord--placing nil))
 
 (defun cursord--place-hunk (placing hunk)
-  "Place HUNK, the next one of PLACING, in the current buffer, which is widened."
+  "Place HUNK, the next one of PLACING, in the current buffer, a widened one."
   (pcase-let* ((`(,groups . ,present)
                 (if (cursord-diff-deleted-p (cursord-placing-diff placing))
                     (list (list (cursord-whole-group hunk)))
@@ -262,10 +262,11 @@ They are copies, which nothing would keep up to date."
           (setf (cursord-placing-marks placing) nil
                 (cursord-placing-there placing) nil))
       ;; The former marks behind stay for now.
-      (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)
-                                                       (lambda (a b)
-                                                         (< (overlay-start a)
-                                                            (overlay-start b))))))
+      (setq cursord--marks
+            (nconc cursord--marks
+                   (sort (hash-table-values there)
+                         (lambda (a b)
+                           (< (overlay-start a) (overlay-start b))))))
       (run-at-time 0.01 nil #'cursord-protected #'cursord--place-on
                    (current-buffer) placing))))
 

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-menu' is a transient.  Its infixes are the options of the session, and
-;; show their values, which the daemon keeps with the session.
+;; `cursord-menu' is a transient.  Its infixes are the options of the session,
+;; and show their values, which the daemon keeps with the session.
 
 ;;; Code:
 
@@ -189,6 +189,23 @@ files."
     ("c" "chat" cursord)
     ("S" "all sessions" cursord-sessions)
     ("P" "projects" cursord-projects)]]
+  ;; There is no room for these, but their keys are those of wide frames.
+  [:if-not cursord--menu-wide-p :hide always
+   [""
+    ("= s" "conflicts" cursord-smerge-file)
+    ("= e" "Ediff" cursord-ediff-file)
+    ("= E" "edit proposal" cursord-edit-proposal)
+    ("= m" "tell the agent" cursord-comment-hunk)
+    ("= A" "accept file" cursord-accept-file)
+    ("= R" "reject file" cursord-reject-file)
+    ("?" "why this line" cursord-why)
+    ("s" "another session" cursord-resume)
+    ("/" "search sessions" cursord-search)
+    ("f" cursord-fork-session :description cursord--menu-fork)
+    ("o" "what waits" cursord-next-attention)
+    ("D" "doctor" cursord-doctor)
+    ("R" "rewind" cursord-rewind)
+    ("d" "add folder" cursord-add-directory)]]
   (interactive)
   ;; Without a daemon the menu still has the doctor.
   (ignore-error user-error

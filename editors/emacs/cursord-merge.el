@@ -1,4 +1,4 @@
-;;; cursord-merge.el --- Hunks as conflicts, in a copy  -*- lexical-binding: t; -*-
+;;; cursord-merge.el --- Hunks as conflicts  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -28,6 +28,10 @@
   (beg nil :documentation "A marker at its beginning.")
   (end nil :documentation "A marker behind it.")
   (text nil :documentation "The undecided conflict's text."))
+
+(defun cursord--conflict-hunk (conflict)
+  "Return the hunk of CONFLICT."
+  (cursord-group-hunk (cursord-conflict-group conflict)))
 
 (cl-defstruct (cursord-merge (:constructor cursord--merge-make) (:copier nil))
   "The state of a copy with conflicts."
@@ -60,19 +64,31 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
   :interactive nil
   :lighter " Merge"
   (setq header-line-format
-        (and cursord-merge-mode cursord--merge
-             (cursord-key-text
-              (format " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] %s · \\[smerge-keep-lower] agent's · %s"
-                      (string-join (seq-uniq (mapcar (lambda (conflict)
-                                                       (cursord--upper-label (cursord-conflict-group conflict)))
-                                                     (cursord-merge-conflicts cursord--merge)))
-                                   "/")
-                      ;; 80 columns have no room for more.
-                      (if (seq-some (lambda (conflict)
-                                      (cursord-contested-p (cursord-group-hunk (cursord-conflict-group conflict))))
-                                    (cursord-merge-conflicts cursord--merge))
-                          "\\[smerge-keep-all] both" "\\[smerge-next] next"))))))
+        (and cursord-merge-mode cursord--merge (cursord--merge-keys))))
 (put 'cursord-merge-mode 'permanent-local t)
+
+(defun cursord--merge-keys ()
+  "Return the keys of this copy, for its header line."
+  (let ((conflicts (cursord-merge-conflicts cursord--merge)))
+    (cursord-key-text
+     (format (concat " \\<cursord-merge-mode-map>"
+                     "\\[cursord-merge-finish] decide"
+                     " · \\[cursord-merge-quit] back"
+                     " · \\<smerge-mode-map>\\[smerge-keep-upper] %s"
+                     " · \\[smerge-keep-lower] agent's · %s")
+             (string-join (seq-uniq (mapcar (lambda (conflict)
+                                              (cursord--upper-label
+                                               (cursord-conflict-group
+                                                conflict)))
+                                            conflicts))
+                          "/")
+             ;; 80 columns have no room for more.
+             (if (seq-some (lambda (conflict)
+                             (cursord-contested-p
+                              (cursord--conflict-hunk conflict)))
+                           conflicts)
+                 "\\[smerge-keep-all] both"
+               "\\[smerge-next] next")))))
 
 ;;;; The copy
 
@@ -97,8 +113,8 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
     (let* ((beg (point))
            (text (concat "<<<<<<< " (cursord--upper-label group) "\n" before
                          "=======\n" agent ">>>>>>> agent\n")))
-      (delete-region beg
-                     (line-beginning-position (1+ (length (cursord-group-present group)))))
+      (delete-region beg (line-beginning-position
+                          (1+ (length (cursord-group-present group)))))
       (insert text)
       (cursord--conflict-make :group group :text text
                               :beg (copy-marker beg t) :end (point-marker)))))
@@ -118,7 +134,8 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
           conflicts)
       (with-current-buffer side
         (setq buffer-read-only nil
-              cursord-buffer-workspace (cursord-document-ws (cursord-document buffer)))
+              cursord-buffer-workspace
+              (cursord-document-ws (cursord-document buffer)))
         (goto-char (point-max))
         (let ((ended (not (or (bolp) (= (buffer-size) 0)))))
           (when ended (insert "\n"))
@@ -139,7 +156,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
         (set-buffer-modified-p nil)
         (goto-char (cursord-conflict-beg
                     (or (seq-find (lambda (conflict)
-                                    (eq here (cursord-group-hunk (cursord-conflict-group conflict))))
+                                    (eq here (cursord--conflict-hunk conflict)))
                                   conflicts)
                         (car conflicts)))))
       (pop-to-buffer side)
@@ -150,31 +167,6 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
   "Go back from conflicts, and decide nothing."
   (interactive (cursord-only-in 'cursord-merge-mode) cursord-merge-mode)
   (cursord--quit-copy))
-
-;;;; The agent's lines in place of a person's
-
-;;;###autoload
-(defun cursord-accept-instead (ws method parts comment after)
-  "Accept the hunk at point, and delete the person's lines beside it.
-WS, METHOD, PARTS, COMMENT and AFTER are as for `cursord-decide'.  Accept and
-deletion are one step of undo in the file.  Save the file, unless its buffer had
-other changes."
-  (pcase-let* ((`(,file . ,diff) (cursord--file-to-compare))
-               (hunk (cursord--hunk-of (plist-get diff :hunks)))
-               (saved (not (buffer-modified-p file)))
-               (copy (with-current-buffer file
-                       (cursord--side-buffer "agent" (cursord--other-side
-                                                      (cursord--whole-text)
-                                                      (list :hunks (vector hunk))
-                                                      t)
-                                             file))))
-    (cursord-decide ws method parts comment
-                    (lambda (ok)
-                      (if ok
-                          (cursord--take-proposal (cursord-document file) copy
-                                                  saved t)
-                        (kill-buffer copy))
-                      (funcall after ok)))))
 
 ;;;; Choices
 
@@ -189,11 +181,14 @@ It is `before', `agent', `both' or `other'."
             ((equal text before) 'before)
             ((equal text agent) 'agent)
             ((and (equal text (concat before agent))
-                  (cursord-contested-p (cursord-group-hunk (cursord-conflict-group conflict))))
+                  (cursord-contested-p (cursord--conflict-hunk conflict)))
              'both)
-            ((string-match-p "^\\(?:<<<<<<< \\(?:before\\|yours\\)\\|>>>>>>> agent\\)$" text)
+            ((string-match-p (concat "^\\(?:<<<<<<< \\(?:before\\|yours\\)"
+                                     "\\|>>>>>>> agent\\)$")
+                             text)
              (goto-char (cursord-conflict-beg conflict))
-             (user-error "This conflict is half decided: choose a side, or undo your edits in it"))
+             (user-error (concat "This conflict is half decided: choose a side,"
+                                 " or undo your edits in it")))
             (t 'other)))))
 
 (defun cursord--merge-parts (kept isolated side)
@@ -216,7 +211,10 @@ hunk becomes an edit."
                                       parts)
                       (push (if (or (cursord-beside-p hunk)
                                     (and (eql from 0)
-                                         (eql to (length (cursord-changed-lines hunk)))))
+                                         (eql to
+                                              (length
+                                               (cursord-changed-lines
+                                                hunk)))))
                                 hunk
                               (cons hunk (cons from to)))
                             parts))
@@ -247,7 +245,8 @@ unless its buffer had other changes."
                        (cursord-merge-conflicts merge))))
     (unless (and (buffer-live-p file)
                  (equal (cursord-merge-hash merge) (buffer-hash file)))
-      (user-error "%s has changed meanwhile: your choices stay here, begin again beside them"
+      (user-error (concat "%s has changed meanwhile: your choices stay here,"
+                          " begin again beside them")
                   (cursord-document-path document)))
     (unless (or (buffer-modified-p) (seq-some #'cdr kept))
       (user-error "Nothing was chosen here yet"))
@@ -256,18 +255,23 @@ unless its buffer had other changes."
            ;; of other hunks, some lines are edited or still undecided.
            (whole (lambda (parts)
                     (seq-filter (lambda (part) (keywordp (car part))) parts)))
-           (rejects (append (cursord--merge-parts kept nil 'before)
-                            (funcall whole (cursord--merge-parts kept t 'before))))
+           (rejects (append
+                     (cursord--merge-parts kept nil 'before)
+                     (funcall whole (cursord--merge-parts kept t 'before))))
            (both (cursord--merge-parts kept t 'both))
-           (accepts (append (cursord--merge-parts kept t 'agent)
-                            (seq-remove #'cursord-conflict-p both)
-                            (funcall whole (cursord--merge-parts kept nil 'agent)))))
+           (accepts (append
+                     (cursord--merge-parts kept t 'agent)
+                     (funcall whole (cursord--merge-parts kept nil 'agent)))))
       (named-let step ((ok t)
-                       (steps (seq-filter #'cadr
-                                          `((:diff/reject ,rejects)
-                                            (:diff/accept ,accepts)
-                                            (:diff/accept ,(seq-filter #'cursord-conflict-p both)
-                                                          (:both t))))))
+                       (steps (seq-filter
+                               #'cadr
+                               `((:diff/reject ,rejects)
+                                 (:diff/accept
+                                  ,(seq-remove #'cursord-beside-p accepts))
+                                 (:diff/accept
+                                  ,(seq-filter #'cursord-beside-p accepts)
+                                  (:replace t))
+                                 (:diff/accept ,both (:both t))))))
         (pcase steps
           ((guard (not ok)))
           (`((,method ,parts . ,more) . ,rest)
@@ -286,7 +290,9 @@ Save it if SAVED."
             (unless (cursord--conflict-kept conflict)
               (goto-char (cursord-conflict-beg conflict))
               (delete-region (point) (cursord-conflict-end conflict))
-              (insert (cursord--text-of-lines (cursord-group-present (cursord-conflict-group conflict))))))
+              (insert (cursord--text-of-lines
+                       (cursord-group-present
+                        (cursord-conflict-group conflict))))))
           (goto-char (point-max))
           (when (and (cursord-merge-ended merge) (eq (char-before) ?\n)
                      (with-current-buffer file

@@ -1,4 +1,4 @@
-;;; cursord-options.el --- Models, modes, isolation, sandbox, trust  -*- lexical-binding: t; -*-
+;;; cursord-options.el --- Models, modes, trust  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -26,9 +26,12 @@ It is nil for the default."
 ABOUT, if non-nil, says in the echo area what that means."
   (cursord--know-session ws)
   (if (cursord-workspace-current ws)
-      (let ((session (plist-get (cursord-call ws :session/update
-                                              (list :sessionId (cursord-workspace-current ws) key value))
-                                :session)))
+      (let ((session (plist-get
+                      (cursord-call
+                       ws :session/update
+                       (list :sessionId (cursord-workspace-current ws)
+                             key value))
+                      :session)))
         (puthash (plist-get session :id) session
                  (cursord-workspace-sessions ws)))
     (setf (cursord-workspace-next ws)
@@ -105,7 +108,8 @@ They are stored in `cursord-session-options', which is saved."
   "Work in MODE in this session from its next turn on.
 In the modes \"ask\" and \"plan\" the agent changes nothing."
   (interactive (list (cursord--chosen
-                      (completing-read "Mode: " '("agent" "ask" "plan") nil t))))
+                      (completing-read "Mode: " '("agent" "ask" "plan")
+                                       nil t))))
   (cursord--set (cursord-workspace-open) :mode mode))
 
 (defun cursord--read-isolation (prompt)
@@ -155,7 +159,8 @@ With \"enabled\", commands that the sandbox can hold run, and others are
 denied.  With \"default\", the daemon's configuration decides."
   (interactive
    (list (cursord--chosen
-          (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t))))
+          (completing-read "Sandbox: " '("enabled" "disabled" "default")
+                           nil t))))
   (cursord--set (cursord-workspace-open) :sandbox sandbox
                 (pcase sandbox
                   ("enabled"
@@ -186,10 +191,13 @@ folders away."
                                      (cursord-next-options ws)) :addDirs)
                       nil))
          (path (and dir
-                    (directory-file-name (file-local-name (expand-file-name dir))))))
+                    (directory-file-name
+                     (file-local-name (expand-file-name dir))))))
     (cursord--set ws :addDirs (vconcat (and path (append has (list path))))
                   (if path
-                      (format "the agent may also work in %s, where nothing can be rejected" path)
+                      (format (concat "the agent may also work in %s,"
+                                      " where nothing can be rejected")
+                              path)
                     "the agent works in no other folder"))))
 
 ;;;###autoload
@@ -211,12 +219,15 @@ With a prefix argument, send the image in the clipboard."
                          (insert-file-contents-literally file)
                          (buffer-string))))))
     (when (and bytes (> (string-bytes bytes) (* 11 1024 1024)))
-      (user-error "The image is too large to be sent: save it where the agent is, and name the file"))
+      (user-error (concat "The image is too large to be sent:"
+                          " save it where the agent is, and name the file")))
     (setf (cursord-workspace-images ws)
           (append (cursord-workspace-images ws)
                   (list (if bytes
                             (list :kind "image"
-                                  :data (base64-encode-string (encode-coding-string bytes 'binary) t))
+                                  :data (base64-encode-string
+                                         (encode-coding-string bytes 'binary)
+                                         t))
                           (list :kind "image" :path (expand-file-name file))))))
     (let ((n (length (cursord-workspace-images ws))))
       (cursord-say "%s with the next prompt"
@@ -232,7 +243,8 @@ WITHDRAW that with a prefix argument."
     (when (or withdraw
               (yes-or-no-p (cursord--trust-question root)))
       (cursord-call ws
-                    :workspace/trust (list :trusted (if withdraw :json-false t)))
+                    :workspace/trust
+                    (list :trusted (if withdraw :json-false t)))
       (cursord-say "agents may %swork in %s" (if withdraw "not " "") root))))
 
 (provide 'cursord-options)

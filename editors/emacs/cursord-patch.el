@@ -1,11 +1,11 @@
-;;; cursord-patch.el --- Diffs as patches in git's format  -*- lexical-binding: t; -*-
+;;; cursord-patch.el --- Diffs as git's patches  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Makes the text of a review.  Hunks have the text property `cursord-hunk', files
-;; `cursord-path'.
+;; Makes the text of a review.  Hunks have the text property `cursord-hunk',
+;; files `cursord-path'.
 
 ;;; Code:
 
@@ -100,7 +100,8 @@ Hide carriage returns if all lines end with one; the text has them."
     (dolist (line lines)
       (cl-incf i)
       (push (if (and crlf (string-suffix-p "\r" line))
-                (concat (substring line 0 -1) (propertize "\r" 'cursord-display ""))
+                (concat (substring line 0 -1)
+                        (propertize "\r" 'cursord-display ""))
               line)
             out)
       (push "\n" out)
@@ -113,24 +114,33 @@ Hide carriage returns if all lines end with one; the text has them."
   (let ((document (cursord-document-at ws path)))
     (delq nil
           (list (and document (cursord-document-conflict document)
-                     (format "%s has unsaved changes here, and was %s meanwhile: save the buffer to keep what it has, or %s it"
+                     (format (concat "%s has unsaved changes here, and was %s"
+                                     " meanwhile: save the buffer to keep what"
+                                     " it has, or %s it")
                              path (cursord-document-conflict document)
-                             (if (eq (cursord-document-conflict document) 'deleted)
+                             (if (eq (cursord-document-conflict document)
+                                     'deleted)
                                  "kill"
                                "revert")))
                 (and (equal (plist-get diff :baseline) "unknown")
                      "The former text is not known: this cannot be rejected")
                 (and (file-name-absolute-p path)
                      (substitute-command-keys
-                      "This is outside of the workspace and cannot be decided: \\<cursord-review-mode-map>\\[cursord-dismiss] takes it off the list"))
+                      (concat "This is outside of the workspace and cannot be"
+                              " decided: \\<cursord-review-mode-map>"
+                              "\\[cursord-dismiss] takes it off the list")))
                 (and (seq-some #'cursord-maybe-yours-p (plist-get diff :hunks))
-                     "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
+                     (concat "No call of the agent explains some of this, so it"
+                             " may be yours: only a reject of its hunk takes it"
+                             " back"))
                 (and (seq-some #'cursord-conflict-p (plist-get diff :hunks))
-                     "You have changed some lines, too, and not saved them: a reject keeps yours")
+                     (concat "You have changed some lines, too, and not saved"
+                             " them: a reject keeps yours"))
                 (and (seq-some #'cursord-beside-p (plist-get diff :hunks))
                      "You have changed some lines, too: a reject keeps yours")
                 (and (seq-some #'cursord-proposed-p (plist-get diff :hunks))
-                     "Isolated: the file has these lines once they are accepted")))))
+                     (concat "Isolated: the file has these lines once they are"
+                             " accepted"))))))
 
 (defun cursord--filled (text)
   "Return TEXT as lines of at most 80 columns."
@@ -181,8 +191,9 @@ For example, \"modified lib/util.py +3 −3\"."
         (concat
          ;; The heading hides git's line.
          (propertize (format "diff --git %s %s" old new)
-                     'cursord-display (propertize (cursord--file-heading path diff)
-                                          'face 'diff-file-header))
+                     'cursord-display
+                     (propertize (cursord--file-heading path diff)
+                                 'face 'diff-file-header))
          "\n"
          (cursord--unseen
           (pcase kind

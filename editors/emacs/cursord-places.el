@@ -1,4 +1,4 @@
-;;; cursord-places.el --- Where the hunks of a buffer are  -*- lexical-binding: t; -*-
+;;; cursord-places.el --- Where hunks are  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -112,6 +112,25 @@ The deleted lines of a group belong to its first line."
                 (setcdr (cdar parts) (max high (cddar parts)))
               (push (cons hunk (cons low high)) parts))))))
     (nreverse parts)))
+
+(defun cursord-review-paths (ws)
+  "Return the paths of WS with hunks, sorted."
+  (sort (hash-table-keys (cursord-workspace-diffs ws)) #'string<))
+
+(defun cursord--text-paths (ws)
+  "Return the paths of WS whose hunks can be shown in buffers, sorted.
+A deleted file is shown in a buffer that is there already."
+  (seq-filter (lambda (path)
+                (let ((diff (gethash path (cursord-workspace-diffs ws))))
+                  (and (not (file-name-absolute-p path))
+                       (or (cursord-diff-text-p diff)
+                           (and (cursord-diff-deleted-p diff)
+                                (cursord-document-at ws path))))))
+              (cursord-review-paths ws)))
+
+(defun cursord--hunk-starts ()
+  "Return the beginnings of the current buffer's hunks, in order."
+  (mapcar #'cadr (cursord-hunk-places)))
 
 (provide 'cursord-places)
 ;;; cursord-places.el ends here

@@ -1,11 +1,11 @@
-;;; cursord-projects.el --- All projects with sessions  -*- lexical-binding: t; -*-
+;;; cursord-projects.el --- Projects with sessions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-projects' lists the folders that the daemon of this machine knows, the
-;; last used first.
+;; `cursord-projects' lists the folders that the daemon of this machine knows,
+;; the last used first.
 
 ;;; Code:
 
@@ -105,7 +105,8 @@
          (trusted (eq t (plist-get project :trusted)))
          (root (plist-get project :workspace)))
     (when (or trusted
-              (yes-or-no-p (cursord--trust-question (abbreviate-file-name root))))
+              (yes-or-no-p (cursord--trust-question
+                            (abbreviate-file-name root))))
       (cursord-call-host nil :workspace/trust
                          (list :workspace root
                                :trusted (if trusted :json-false t)))

@@ -1,4 +1,4 @@
-;;; cursord-replace.el --- Change buffers without moving their markers  -*- lexical-binding: t; -*-
+;;; cursord-replace.el --- Changes keeping markers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -7,8 +7,8 @@
 ;; Gives a buffer the text of another one.  Point, markers, windows and overlays
 ;; stay at their text, and the change is one step for undo.
 ;; `replace-buffer-contents' alone would take a third of a second for a file of
-;; 100,000 lines.  So lines are compared first, a slice at a time if need be, and
-;; it only replaces those that differ.
+;; 100,000 lines.  So lines are compared first, a slice at a time if need be,
+;; and it only replaces those that differ.
 
 ;;; Code:
 
@@ -34,14 +34,15 @@
   (at 1 :documentation "The position in OLD up to which the two are compared.")
   (new-at 1 :documentation "The same position in NEW.")
   (blocks nil
-          :documentation "The differences, the last first: (FROM TO NEW-FROM . NEW-TO).")
+          :documentation
+          "The differences, the last first: (FROM TO NEW-FROM . NEW-TO).")
   (done nil))
 
 (defconst cursord--compare-at-once 200000
   "The characters that are compared before a look at the clock.")
 
 (defconst cursord--compare-windows '(6 60 4000)
-  "Numbers of lines in which two texts are searched for their next common line.")
+  "Numbers of lines in which the next common line of two texts is searched.")
 
 (defun cursord-compare-buffers (old new)
   "Return a new comparison of the buffers OLD and NEW."
@@ -92,7 +93,7 @@ nil."
                  (cons (cdr end) (point-max))))))))
 
 (defun cursord--equal-tail (old from new new-from)
-  "Return the length of the common end of OLD after FROM and NEW after NEW-FROM."
+  "Return how long the common end of OLD after FROM and NEW after NEW-FROM is."
   (let* ((end (with-current-buffer old (point-max)))
          (new-end (with-current-buffer new (point-max)))
          (low 0)
@@ -144,7 +145,10 @@ The value is (POSITION . NEW-POSITION)."
                      (- (point) (line-beginning-position))))
              (back (min back
                         (- (+ at equal)
-                           (if-let* ((last (car (cursord-comparison-blocks comparison)))) (cadr last) 1))))
+                           (if-let* ((last (car (cursord-comparison-blocks
+                                                 comparison))))
+                               (cadr last)
+                             1))))
              (from (- (+ at equal) back))
              (new-from (- (+ new-at equal) back)))
         (pcase-let ((`(,to . ,new-to) (cursord--resync old from new new-from)))

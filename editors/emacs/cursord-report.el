@@ -1,4 +1,4 @@
-;;; cursord-report.el --- Reports of unsaved text to the daemon  -*- lexical-binding: t; -*-
+;;; cursord-report.el --- Reports of unsaved text  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -45,7 +45,7 @@
                                              'undecided)) 2))))
 
 (defun cursord--await (seconds arrived)
-  "Take messages until ARRIVED, a function, returns non-nil, for SECONDS at most.
+  "Take messages until ARRIVED returns non-nil, for SECONDS at most.
 Return whether it did."
   (let ((limit (time-add nil seconds)) value)
     (while (not (or (setq value (funcall arrived)) (time-less-p limit nil)))
@@ -54,6 +54,9 @@ Return whether it did."
 
 (defconst cursord--tell-most 1
   "The most seconds for which a save waits until the daemon knows its text.")
+
+(defvar cursord-decided-now nil
+  "Whether what follows a decision is being done, such as a save.")
 
 (defvar cursord--late nil
   "Whether the daemon did not answer within `cursord--tell-most'.
@@ -102,11 +105,15 @@ The buffer is current."
       (let ((hash (buffer-hash)))
         (cond
          ((member hash (cursord-document-rewound document))
-          (cursord-say "what the rewind took back is here again, and not on disk; M-x cursord-undo takes back the rewind"))
+          (cursord-say (concat "what the rewind took back is here again, and"
+                               " not on disk; M-x cursord-undo takes back the"
+                               " rewind")))
          ((and (gethash (cursord-document-path document)
-                        (cursord-workspace-diffs (cursord-document-ws document)))
+                        (cursord-workspace-diffs
+                         (cursord-document-ws document)))
                (member hash (cursord-document-follows document)))
-          (cursord-say "the agent's changes are undone; redo brings them back")))))))
+          (cursord-say
+           "the agent's changes are undone; redo brings them back")))))))
 
 (defun cursord-report (document &optional done)
   "Tell the daemon the text of DOCUMENT if it does not know it.
@@ -141,7 +148,8 @@ changes of buffer and file."
                (cursord-connection-to (cursord-workspace-host ws)))
       (setf (cursord-document-named document) t)
       (cursord-notify ws :document/didOpen
-                      (list :uri (cursord-uri ws (cursord-document-file document))
+                      (list :uri (cursord-uri
+                                  ws (cursord-document-file document))
                             :version (cursord-document-version document))))))
 
 (defun cursord--say-merged (document mtime diff)
@@ -155,13 +163,17 @@ Emacs then knows the file as it was at MTIME."
      ((not (buffer-modified-p))
       (cursord-say "changes on disk came into %s; undo takes them out" path))
      ((> (or (plist-get diff :overlaps) 0) 0)
-      (cursord-say "changes on disk came into %s, but not those of your unsaved lines; M-x ediff-current-file compares" path))
+      (cursord-say (concat "changes on disk came into %s, but not those of your"
+                           " unsaved lines; M-x ediff-current-file compares")
+                   path))
      (t
       (set-visited-file-modtime mtime)
-      (cursord-say "changes on disk came into %s, which is not saved; undo takes them out" path)))))
+      (cursord-say (concat "changes on disk came into %s, which is not saved;"
+                           " undo takes them out")
+                   path)))))
 
 (defun cursord--merge-due-p (document)
-  "Return non-nil if what is on disk shall be merged into the buffer of DOCUMENT.
+  "Return non-nil if what is on disk shall be merged into DOCUMENT's buffer.
 The buffer is current and unsaved.  Where its only differences are conflicts,
 which are shown, nothing is merged, but Emacs comes to know the file."
   (or (> (cursord-document-mergeable document) 0)
@@ -207,7 +219,8 @@ ask before it saves the buffer over them."
                    (when (and (seq-empty-p edits) diff mtime
                               (eql tick (buffer-chars-modified-tick))
                               (seq-every-p (lambda (key)
-                                             (zerop (or (plist-get diff key) 0)))
+                                             (zerop
+                                              (or (plist-get diff key) 0)))
                                            '(:mergeable :overlaps)))
                      (set-visited-file-modtime mtime)
                      (cursord--document-show document)))

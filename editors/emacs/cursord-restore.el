@@ -1,4 +1,4 @@
-;;; cursord-restore.el --- Chats in bookmarks and desktops  -*- lexical-binding: t; -*-
+;;; cursord-restore.el --- Chats in bookmarks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 

@@ -1,12 +1,12 @@
-;;; cursord-review-draw.el --- How a review is drawn  -*- lexical-binding: t; -*-
+;;; cursord-review-draw.el --- How a review looks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A review buffer is a list of sections, one for each file.  Changed sections are
-;; drawn again when a window shows the buffer; point stays on its hunk, and folds
-;; stay.
+;; A review buffer is a list of sections, one for each file.  Changed sections
+;; are drawn again when a window shows the buffer; point stays on its hunk, and
+;; folds stay.
 
 ;;; Code:
 
@@ -267,7 +267,8 @@ Return (CHARACTERS A . B): the length of the dropped text, and the rests."
                   (forward-line (- lines))
                   (set-window-start window
                                     (if first (point-min)
-                                      (min (point) (cursord--full-start window)))
+                                      (min (point)
+                                           (cursord--full-start window)))
                                     t))))))))
     (set-buffer-modified-p nil)
     (setq cursord--review-drawn (current-time)

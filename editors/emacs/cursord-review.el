@@ -1,4 +1,4 @@
-;;; cursord-review.el --- All pending hunks as one diff  -*- lexical-binding: t; -*-
+;;; cursord-review.el --- All hunks as one diff  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -184,8 +184,12 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
                       (cursord-plural (cdr pending) "file"))))
      (cursord-key-text
       (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
-          " · \\<cursord-review-mode-map>\\[cursord-undo] undo \\[quit-window] quit"
-        " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[cursord-review-keys] all keys")))))
+          (concat " · \\<cursord-review-mode-map>\\[cursord-undo] undo"
+                  " \\[quit-window] quit")
+        (concat " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept"
+                " \\[cursord-reject-hunk] reject \\[cursord-undo] undo"
+                " \\[cursord-comment-hunk] comment"
+                " \\[cursord-review-keys] all keys"))))))
 
 ;; Some keys of `diff-mode' would change files or the patch, and which ones
 ;; depends on Emacs's version.  So this keymap does not inherit from it.
@@ -240,7 +244,10 @@ stay when you leave with \\[quit-window], also when Emacs ends.
   (buffer-disable-undo)
   (font-lock-add-keywords nil
                           `((,(concat "^@@ .* @@ .*\\("
-                                      (regexp-opt (list cursord-maybe-text cursord-contested-heading)) "\\)$")
+                                      (regexp-opt
+                                       (list cursord-maybe-text
+                                             cursord-contested-heading))
+                                      "\\)$")
                              1 'cursord-maybe-note prepend)) t)
   ;; A file folds as a whole, and each of its hunks.
   (setq-local outline-regexp "diff --git \\|@@ "
@@ -296,7 +303,7 @@ argument WHOLE, show the diff, whatever `cursord-review-style' says."
 (defun cursord--show-review (ws)
   "Show all pending hunks of WS as a diff."
   (let* ((hunk (and (cursord-document) (cursord-hunk-at)))
-         (name (file-name-nondirectory (directory-file-name (cursord-workspace-root ws))))
+         (name (cursord-directory-name ws))
          (buffer (or (car (cursord--reviews ws))
                      (generate-new-buffer (format "*cursord-review: %s*"
                                                   name)))))

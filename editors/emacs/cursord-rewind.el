@@ -1,4 +1,4 @@
-;;; cursord-rewind.el --- Sessions back to before a turn  -*- lexical-binding: t; -*-
+;;; cursord-rewind.el --- Take turns back  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -29,7 +29,8 @@
                                 (equal (plist-get turn :sessionId)
                                        (cursord-workspace-current ws)))
                               (cursord-busy-turns ws))))
-    (user-error "A prompt of this session %s: M-x cursord-cancel ends it, then go back"
+    (user-error (concat "A prompt of this session %s:"
+                        " M-x cursord-cancel ends it, then go back")
                 (if (equal (plist-get turn :status) "running")
                     "is worked on"
                   "waits"))))
@@ -63,9 +64,7 @@ Return the buffer; nil if there is nothing to show."
     (unless (and (string-empty-p patch) (null left))
       (with-current-buffer (get-buffer-create
                             (format "*cursord-rewind: %s*"
-                                    (file-name-nondirectory
-                                     (directory-file-name
-                                      (cursord-workspace-root ws)))))
+                                    (cursord-directory-name ws)))
         (let ((inhibit-read-only t))
           (erase-buffer)
           (insert "This is what the rewind changes in files.\n"
@@ -79,10 +78,17 @@ Return the buffer; nil if there is nothing to show."
         (current-buffer)))))
 
 (defun cursord--rewind-sure-p (ws rewound question)
-  "Show REWOUND, the dry run of a rewind in WS, and ask QUESTION about it."
-  (let ((buffer (cursord--rewind-show ws rewound)))
+  "Show REWOUND, the dry run of a rewind in WS, and ask QUESTION about it.
+The keys that scroll another window scroll the patch meanwhile."
+  (let* ((buffer (cursord--rewind-show ws rewound))
+         ;; For `y-or-n-p', which scrolls from the selected window.
+         (other-window-scroll-buffer buffer))
     (unwind-protect
-        (yes-or-no-p question)
+        (minibuffer-with-setup-hook
+            (lambda ()
+              (when-let* ((window (and buffer (get-buffer-window buffer))))
+                (setq minibuffer-scroll-window window)))
+          (yes-or-no-p question))
       (when (buffer-live-p buffer)
         (when-let* ((window (get-buffer-window buffer t)))
           (quit-restore-window window))
@@ -113,7 +119,8 @@ only return what that would do.  The daemon gets unsaved texts first."
                   (string-prefix-p (concat (cursord-document-path document)
                                            " has unsaved changes")
                                    (cadr err)))
-         (user-error "Nothing was taken back: %s has unsaved changes; save it first"
+         (user-error (concat "Nothing was taken back: %s has unsaved changes;"
+                             " save it first")
                      (cursord-document-path document))))
      (signal (car err) (cdr err)))))
 

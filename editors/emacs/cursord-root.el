@@ -1,4 +1,4 @@
-;;; cursord-root.el --- Which workspace a buffer is in  -*- lexical-binding: t; -*-
+;;; cursord-root.el --- Workspaces of buffers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -23,7 +23,8 @@
                                  (:copier nil))
   "A directory that agents work in."
   (root nil
-        :documentation "The directory as Emacs names it, with a slash and a remote prefix.")
+        :documentation
+        "The directory as Emacs names it, with a slash and a remote prefix.")
   (path nil :documentation "The directory as the daemon names it.")
   (host nil
         :documentation "The directory's machine, for ssh; nil for this one.")
@@ -33,7 +34,8 @@
   (known nil :documentation "Whether all pending diffs were loaded.")
   (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
   (turns (make-hash-table :test #'equal)
-         :documentation "Turns by id: those that run or wait, and each session's last.")
+         :documentation
+         "Turns by id: those that run or wait, and each session's last.")
   (diffs (make-hash-table :test #'equal)
          :documentation "Pending diffs by path.")
   (seqs (make-hash-table :test #'equal)
@@ -49,15 +51,22 @@
   (images nil
           :documentation "The images of the next prompt, as contexts.")
   (sent nil
-        :documentation "The latest prompts of this Emacs: (TURN-ID PROMPT . CONTEXT).")
+        :documentation
+        "The latest prompts of this Emacs: (TURN-ID PROMPT . CONTEXT).")
   (mine (make-hash-table :test #'equal)
         :documentation "The turns that this Emacs has started, by id.")
   (failed nil :documentation "Whether the turn that ended last has failed.")
-  (trouble nil :documentation "The error of the last subscription, if it failed.")
+  (trouble nil
+           :documentation "The error of the last subscription, if it failed.")
   (touched nil
-           :documentation "Whether messages came since the last event `update'."))
+           :documentation
+           "Whether messages came since the last event `update'."))
 
 (defvar cursord-workspaces nil "The workspaces that are in use.")
+
+(defun cursord-directory-name (ws)
+  "Return the name of the directory of WS."
+  (file-name-nondirectory (directory-file-name (cursord-workspace-root ws))))
 
 (defvar-local cursord-buffer-workspace nil
   "The workspace of a buffer without a file, such as a chat or a review.")
@@ -82,11 +91,15 @@ already, else the current directory."
 It is a `user-error' if DIRECTORY is not reached by ssh alone."
   (when-let* ((method (file-remote-p directory 'method)))
     (unless (member method '("ssh" "sshx" "scp" "scpx" "rsync" "sftp"))
-      (user-error "Files by \"%s\" are not supported, only those by ssh: run Emacs where the files are" method))
+      (user-error (concat "Files by \"%s\" are not supported, only those by"
+                          " ssh: run Emacs where the files are")
+                  method))
     (let ((user (file-remote-p directory 'user))
           (host (file-remote-p directory 'host)))
       (when (string-match-p "[#%]" host)
-        (user-error "Say port and domain of %s in ~/.ssh/config, and leave them out here" host))
+        (user-error (concat "Say port and domain of %s in ~/.ssh/config,"
+                            " and leave them out here")
+                    host))
       (if user (concat user "@" host) host))))
 
 (defun cursord--true-root (directory)

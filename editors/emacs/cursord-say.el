@@ -10,7 +10,8 @@
 
 (defmacro cursord-unheard (&rest body)
   "Run BODY without its messages; keep the one in the echo area.
-A message clears the echo area even while variable `inhibit-message' is non-nil."
+A message clears the echo area even while variable `inhibit-message' is
+non-nil."
   (declare (indent 0) (debug t))
   (let ((said (gensym)))
     `(let ((,said (current-message)))
@@ -73,10 +74,16 @@ See `substitute-command-keys'.  If TEXT is nil, return nil."
     text))
 
 (defun cursord-say (format &rest args)
-  "Show the message of FORMAT and ARGS in the echo area and the log."
+  "Show the message of FORMAT and ARGS in the echo area and the log.
+Return it as it is shown."
   (let ((text (cursord--with-keys (apply #'format-message format args))))
     (cursord-log "%s" text)
     (message "cursord: %s" text)))
+
+(defun cursord-unsay (text)
+  "Clear the echo area if it still shows TEXT, which `cursord-say' returned."
+  (when (and text (equal text (current-message)))
+    (message nil)))
 
 (defconst cursord--homes
   '((cursord-compose-mode "the buffer of a prompt" . cursord-compose)

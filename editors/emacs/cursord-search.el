@@ -1,4 +1,4 @@
-;;; cursord-search.el --- The search in all sessions  -*- lexical-binding: t; -*-
+;;; cursord-search.el --- Search in all sessions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -47,13 +47,48 @@
 
 (defun cursord--search-columns (narrow)
   "Return the columns of the list, fewer if NARROW."
-  (vconcat '(("Age" 7 nil) ("In" 7 t))
-           (unless narrow '(("Session" 20 t)))
+  (vconcat '(("Age" 7 nil))
+           (unless narrow '(("In" 7 t) ("Session" 20 t)))
            '(("Place" 0 t))))
 
-(defun cursord--search-place (match)
-  "Return the snippet of MATCH with what was found in a face."
-  (let* ((bytes (encode-coding-string (plist-get match :snippet) 'utf-8))
+(defun cursord--search-title (match)
+  "Return what is before the snippet of MATCH in a narrow list: its session."
+  (if (equal (plist-get match :in) "title")
+      ""
+    (concat (truncate-string-to-width (cursord--session-title match) 11
+                                      nil nil "…")
+            ": ")))
+
+(defun cursord--search-room ()
+  "Return how many columns the list has for a place."
+  (- (cursord--list-room)
+     1                                  ; for the sign that a line goes on
+     tabulated-list-padding
+     (cl-loop for (_ width) across (substring tabulated-list-format 0 -1)
+              sum (1+ width))))
+
+(defun cursord--search-in-sight (match text room)
+  "Return TEXT, the snippet of MATCH, beginning where its first place is seen.
+ROOM is how many columns it has.  What is left out on the left is shown as a
+sign."
+  (let ((end (next-single-property-change 0 'face text)))
+    (when (and end (get-text-property end 'face text))
+      (setq end (or (next-single-property-change end 'face text)
+                    (length text))))
+    (if (or (seq-empty-p (plist-get match :ranges))
+            (<= (string-width text 0 end) room))
+        text
+      (let ((beg end))
+        (while (and (> beg 0) (< (string-width text beg end) (/ room 2)))
+          (cl-decf beg))
+        (concat "…" (substring text beg))))))
+
+(defun cursord--search-place (match &optional narrow)
+  "Return the snippet of MATCH with what was found in a face.
+If NARROW, the title of its session is before it."
+  (let* ((title (propertize (if narrow (cursord--search-title match) "")
+                            'face 'cursord-note))
+         (bytes (encode-coding-string (plist-get match :snippet) 'utf-8))
          (text (copy-sequence (plist-get match :snippet)))
          (place (lambda (at)
                   (length (decode-coding-string (substring bytes 0 at)
@@ -62,7 +97,9 @@
       (add-face-text-property (funcall place (plist-get range :from))
                               (funcall place (plist-get range :to))
                               'match nil text))
-    text))
+    (concat title
+            (cursord--search-in-sight match text (- (cursord--search-room)
+                                                    (string-width title))))))
 
 (defun cursord--search-entries (narrow)
   "Return the entries of the list, with fewer columns if NARROW."
@@ -77,10 +114,11 @@
                             (plist-get match :turnId))
                  :in (plist-get match :in))
            (vconcat
-            (list (cursord--age (plist-get match :at))
-                  (propertize (plist-get match :in) 'face 'cursord-note))
-            (unless narrow (list (cursord--session-title match)))
-            (list (cursord--search-place match)))))
+            (list (cursord--age (plist-get match :at)))
+            (unless narrow
+              (list (propertize (plist-get match :in) 'face 'cursord-note)
+                    (cursord--session-title match)))
+            (list (cursord--search-place match narrow)))))
    (cond (cursord--search-answer (car cursord--search-answer))
          ((string-blank-p cursord--searched) nil)
          (t (plist-get (cursord-call-host nil :search (cursord--search-params))
@@ -98,9 +136,10 @@
 (defvar cursord-search-history nil "What was searched for, the latest first.")
 
 (defvar cursord--search-timer nil "The timer that searches for what was typed.")
-(defvar cursord--search-typed nil "The words that were last seen in the minibuffer.")
+(defvar cursord--search-typed nil
+  "The words that were last seen in the minibuffer.")
 (defvar cursord--search-row nil
-  "The overlay on the row of the list, while words are typed.")
+  "The overlays on the row of the list, while words are typed.")
 
 (defvar-keymap cursord-search-read-map
   :doc "Keys while the words of a search are typed."
@@ -111,14 +150,28 @@
   "<up>" #'cursord--search-previous
   "C-o" #'cursord--search-preview)
 
+(defun cursord--search-mark ()
+  "Mark the row at point, but for what was found there, which has its own face.
+The face of an overlay would hide it."
+  (mapc #'delete-overlay cursord--search-row)
+  (setq cursord--search-row nil)
+  (let ((at (line-beginning-position))
+        (end (line-beginning-position 2)))
+    (while
+        (let ((next (next-single-property-change at 'face nil end)))
+          (unless (memq 'match (ensure-list (get-text-property at 'face)))
+            (let ((overlay (make-overlay at next)))
+              (overlay-put overlay 'face 'highlight)
+              (push overlay cursord--search-row)))
+          (< (setq at next) end)))))
+
 (defun cursord--search-in-list (function &rest args)
   "Call FUNCTION with ARGS where the list of places is, and mark its row."
   (when-let* ((buffer (get-buffer cursord--search-name)))
     (cl-flet ((act ()
                 (apply function args)
                 (when cursord--search-row
-                  (move-overlay cursord--search-row (line-beginning-position)
-                                (line-beginning-position 2) buffer))))
+                  (cursord--search-mark))))
       (if-let* ((window (get-buffer-window buffer t)))
           (with-selected-window window (act))
         (with-current-buffer buffer (act))))))
@@ -137,7 +190,9 @@
 That answer is dropped if other words were asked for meanwhile."
   (setq cursord--searched words)
   (if (string-blank-p words)
-      (cursord--search-show nil "Type words: C-n and C-p choose a place, C-o shows one, RET goes to the list.")
+      (cursord--search-show
+       nil (concat "Type words: C-n and C-p choose a place, C-o shows one,"
+                   " RET goes to the list."))
     (cl-flet ((show (&rest args)
                 (when (equal words cursord--searched)
                   (apply #'cursord--search-show args))))
@@ -163,14 +218,13 @@ That answer is dropped if other words were asked for meanwhile."
     (unless (derived-mode-p 'cursord-search-mode)
       (cursord-search-mode)))
   (setq cursord--search-typed ""
-        cursord--search-row (make-overlay 1 1))
-  (overlay-put cursord--search-row 'face 'highlight)
+        cursord--search-row (list (make-overlay 1 1)))
   (cursord--search-ask ""))
 
 (defun cursord--search-end ()
   "End what goes on while words are typed."
   (when cursord--search-timer (cancel-timer cursord--search-timer))
-  (when cursord--search-row (delete-overlay cursord--search-row))
+  (mapc #'delete-overlay cursord--search-row)
   (setq cursord--search-timer nil
         cursord--search-row nil))
 
@@ -232,8 +286,10 @@ If nothing is chosen, windows and list are as they were before."
   "List the places in all sessions that have all WORDS, the newest first.
 The list follows while you type.  A word also finds longer words that begin so;
 words in double quotes are a phrase.
-\\<cursord-search-read-map>\\[cursord--search-next] and \\[cursord--search-previous] choose a place meanwhile, \\[cursord--search-preview] shows it in its session,
-RET goes to the list, and \\[abort-minibuffers] back to where you were."
+\\<cursord-search-read-map>\\[cursord--search-next] and \
+\\[cursord--search-previous] choose a place meanwhile,
+\\[cursord--search-preview] shows it in its session, RET goes to the list,
+and \\[abort-minibuffers] back to where you were."
   (interactive (list (cursord--search-read)))
   (setq cursord--searched words)
   (cursord--list-open cursord--search-name 'cursord-search-mode))

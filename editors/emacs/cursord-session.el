@@ -1,4 +1,4 @@
-;;; cursord-session.el --- Turns, sessions, and their ends  -*- lexical-binding: t; -*-
+;;; cursord-session.el --- Turns and sessions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -46,7 +46,8 @@ With a prefix argument ALL, cancel those of all sessions of the project."
                   (if (cursord-busy-turns ws)
                       "; a prefix argument cancels the turns of other sessions"
                     "")))
-    (setq cursord--cancelled (mapcar (lambda (turn) (plist-get turn :id)) turns))
+    (setq cursord--cancelled (mapcar (lambda (turn) (plist-get turn :id))
+                                     turns))
     ;; The latest first: the end of a running turn starts the next.
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
@@ -82,8 +83,7 @@ In an ssh session it leads to the desktop of another machine."
 (defun cursord--notify-turn-end (ws text)
   "Show TEXT about a turn of WS on the desktop, else by Emacs's terminals.
 Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
-  (let ((title (format "cursord: %s"
-                       (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
+  (let ((title (format "cursord: %s" (cursord-directory-name ws)))
         (text (replace-regexp-in-string "[[:cntrl:];]+" " " text)))
     (unless (and (cursord--desktop-p)
                  (ignore-errors
@@ -236,7 +236,8 @@ Spaces are typed, as titles have them."
                             (state (plist-get session :state)))
                        (format "  %s, %s%s"
                                (cursord--age (plist-get session :updatedAt))
-                               (cursord-plural (plist-get session :turns) "turn")
+                               (cursord-plural (plist-get session :turns)
+                                               "turn")
                                (if (equal state "idle") ""
                                  (concat ", " state))))))
          (table (lambda (string predicate action)
@@ -275,7 +276,9 @@ Spaces are typed, as titles have them."
      (list (read-string "Title: " (plist-get session :title)))))
   (let ((ws (cursord-workspace-open)))
     (cursord-call ws
-                  :session/update (list :sessionId (cursord-workspace-current ws) :title title))))
+                  :session/update
+                  (list :sessionId (cursord-workspace-current ws)
+                        :title title))))
 
 (defun cursord--only-in-copy (session host)
   "Return how many hunks to review are only in the copy of SESSION at HOST."

@@ -1,4 +1,4 @@
-;;; cursord-sessions.el --- The sessions of all projects  -*- lexical-binding: t; -*-
+;;; cursord-sessions.el --- All projects' sessions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -97,9 +97,9 @@ It is nil if SESSION comes from itself in the end, as imported ones may say."
     (and (null at) (funcall origin session))))
 
 (defun cursord--session-tree (sessions)
-  "Return SESSIONS, the latest first, with forks below theirs: (SESSION . BRANCH).
-BRANCH is what stands in front of a title.  The tree of the latest session is
-first.  Forks are in the order of their making."
+  "Return SESSIONS, the latest first, with forks below theirs.
+Each is (SESSION . BRANCH).  BRANCH is what stands in front of a title.  The
+tree of the latest session is first.  Forks are in the order of their making."
   (let ((known (make-hash-table :test #'equal))
         (forks (make-hash-table :test #'eq))
         (origins (make-hash-table :test #'eq))
@@ -137,7 +137,8 @@ first.  Forks are in the order of their making."
   "Return what is in front of the title of a fork of a session with BRANCH.
 LAST is non-nil if no other fork of that session follows."
   (concat (subst-char-in-string
-           ?├ ?│ (subst-char-in-string ?└ ?\s (substring branch 0 (min (length branch) 38))))
+           ?├ ?│ (subst-char-in-string
+                  ?└ ?\s (substring branch 0 (min (length branch) 38))))
           (if last "└ " "├ ")))
 
 (defun cursord--sessions-entries (narrow)
@@ -175,13 +176,14 @@ LAST is non-nil if no other fork of that session follows."
   (cursord--list-open "*cursord sessions*" 'cursord-sessions-mode))
 
 (defun cursord--sessions-talk (session &optional place)
-  "Go on with SESSION, in the chat of its project; go to PLACE if it is non-nil."
+  "Go on with SESSION in its project's chat; go to PLACE if it is non-nil."
   (let ((root (plist-get session :workspace)))
     (unless (file-directory-p root)
       (user-error "%s is not there any more; %s shows the session"
                   (abbreviate-file-name root)
                   (substitute-command-keys
-                   "\\<cursord-sessions-mode-map>\\[cursord-sessions-preview]")))
+                   (concat "\\<cursord-sessions-mode-map>"
+                           "\\[cursord-sessions-preview]"))))
     (let ((ws (cursord-workspace-open root)))
       (if place
           (cursord-chat-go-to ws session place)
@@ -224,7 +226,8 @@ non-nil, is that of the fork."
 
 (defun cursord--fork-said (fork)
   "Say that FORK is the session of the chat now."
-  (cursord-say "the next prompt goes to the fork \"%s\"; M-x cursord-resume goes back"
+  (cursord-say (concat "the next prompt goes to the fork \"%s\";"
+                       " M-x cursord-resume goes back")
                (cursord--session-title fork)))
 
 (defun cursord-sessions-fork (&optional isolation)
@@ -318,7 +321,8 @@ project or in the project itself.  Otherwise it is that of the session."
   :interactive nil
   (setq header-line-format
         (cursord-key-text
-         " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
+         (concat " preview · \\<cursord-preview-mode-map>"
+                 "\\[cursord-toggle] unfold · \\[quit-window] quit"))))
 
 (defvar-local cursord--previewed nil
   "The id of the session and the place that a preview shows.")
@@ -326,7 +330,8 @@ project or in the project itself.  Otherwise it is that of the session."
 (defun cursord-sessions-preview ()
   "Show the end of the session at point in another window.
 If a search has found a place of it, show that place.  If that window shows it
-already, scroll it."
+already, scroll it: behind its end comes the beginning, if no place was found.
+With a place, this begins with the second of two keys for it."
   (interactive (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
                cursord-sessions-mode cursord-search-mode)
   (let* ((session (cursord--list-here))
@@ -337,8 +342,16 @@ already, scroll it."
     (if (and window
              (equal shown (buffer-local-value 'cursord--previewed buffer)))
         (with-selected-window window
-          (condition-case nil (scroll-up-command)
-            (end-of-buffer (goto-char (point-min)))))
+          (cond
+           ((and place
+                 (or cursord--chat-goal ; it is not there yet
+                     ;; Another command may have left the place.
+                     (not (memq last-command '(cursord-sessions-preview
+                                               cursord--search-preview)))))
+            (cursord-chat-seek place))
+           ((not (pos-visible-in-window-p (point-max))) (scroll-up-command))
+           (place (cursord-say "this is the end of the session"))
+           (t (goto-char (point-min)))))
       (with-current-buffer buffer
         (cursord-preview-mode)
         ;; Its project may not be there any more.

@@ -1,4 +1,4 @@
-;;; cursord-signs.el --- Signs in front of added lines  -*- lexical-binding: t; -*-
+;;; cursord-signs.el --- Signs at added lines  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 

@@ -1,14 +1,14 @@
-;;; cursord-steps.el --- Decisions as steps of a buffer's undo  -*- lexical-binding: t; -*-
+;;; cursord-steps.el --- Decisions as undo steps  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Some decisions leave the text of a buffer as it is: an accept of lines that are
-;; there already, a conflict that is decided for the person's lines, and a reject
-;; of a deletion or a rename.  Each of
-;; them is an entry of its own in the buffer's undo list.  So `undo' takes it back
-;; in its place, and does not take out the agent's lines instead.
+;; Some decisions leave the text of a buffer as it is: an accept of lines that
+;; are there already, a conflict that is decided for the person's lines, and a
+;; reject of a deletion or a rename.  Each of them is an entry of its own in the
+;; buffer's undo list.  So `undo' takes it back in its place, and does not take
+;; out the agent's lines instead.
 
 ;;; Code:
 
@@ -53,7 +53,8 @@ A deletion or a rename that is rejected does so."
     (not (seq-some #'cursord-isolated-p hunks)))
    ((cursord-diff-deleted-p diff))
    ((member (plist-get diff :kind) '("renamed" "mode"))
-    (not (seq-some (lambda (hunk) (equal (plist-get hunk :kind) "text")) hunks)))
+    (not (seq-some (lambda (hunk) (equal (plist-get hunk :kind) "text"))
+                   hunks)))
    (t (seq-every-p #'cursord-conflict-p hunks))))
 
 (defun cursord--hunks-gone (ws before)
@@ -67,14 +68,15 @@ The value is an alist from paths to hunks.  A hunk that lost lines counts."
           (puthash (plist-get hunk :id) hunk now))
         (when-let* ((gone (seq-remove
                            (lambda (hunk)
-                             (when-let* ((is (gethash (plist-get hunk :id) now)))
+                             (when-let* ((is (gethash (plist-get hunk :id)
+                                                      now)))
                                (equal (cursord-changed-lines is)
                                       (cursord-changed-lines hunk))))
                            (plist-get diff :hunks))))
           (push (cons path gone) all))))))
 
 (defun cursord--push-step (function key)
-  "Have undo in the current buffer call FUNCTION with KEY, as a step of its own."
+  "Have undo in the current buffer call FUNCTION with KEY, as its own step."
   (when (listp buffer-undo-list)
     (undo-boundary)
     (push (list 'apply function key) buffer-undo-list)
@@ -115,7 +117,8 @@ the diffs of WS before it, an alist from paths."
                     ((cursord--same-text-p method its diff)))
           (with-current-buffer (cursord-document-buffer document)
             (push (current-buffer)
-                  (cursord-decided-buffers (gethash key cursord--decided-by-key)))
+                  (cursord-decided-buffers
+                   (gethash key cursord--decided-by-key)))
             (cursord--push-step #'cursord--undo-decided key)))))))
 
 (defvar cursord--steps-back nil
@@ -131,7 +134,9 @@ has made it again."
                   (and (eq ws (cursord-decided-ws decided))
                        (eql number (cursord-decided-number decided))))))
       (if (eq method :diff/undo)
-          (when-let* ((key (seq-find #'its-p (hash-table-keys cursord--decided-by-key))))
+          (when-let* ((key (seq-find
+                            #'its-p
+                            (hash-table-keys cursord--decided-by-key))))
             (setq cursord--steps-back (cons key (take 50 cursord--steps-back)))
             (cursord--each-buffer-of key #'cursord--drop-step))
         (when-let* ((key (seq-find #'its-p cursord--steps-back)))
@@ -142,7 +147,8 @@ has made it again."
 
 (defun cursord--each-buffer-of (key function)
   "Call FUNCTION with KEY in each buffer whose text the decision KEY has left."
-  (dolist (buffer (cursord-decided-buffers (gethash key cursord--decided-by-key)))
+  (dolist (buffer (cursord-decided-buffers
+                   (gethash key cursord--decided-by-key)))
     (when (buffer-live-p buffer)
       (with-current-buffer buffer
         (funcall function key)))))
@@ -176,7 +182,8 @@ conflicts for the person's lines, and undo goes on to what was before them."
      (when-let* ((decided (gethash key cursord--decided-by-key))
                  (hunks (cursord-decided-hunks decided)))
        (and (seq-every-p #'cursord-conflict-p hunks)
-            (null (car (cursord--check (cursord-decided-ws decided) hunks))))))))
+            (null (car (cursord--check (cursord-decided-ws decided)
+                                       hunks))))))))
 
 ;;;; Undo and redo
 
@@ -199,7 +206,7 @@ conflicts for the person's lines, and undo goes on to what was before them."
   "Seconds in which the mark of a hunk that undo brings back may come.")
 
 (defun cursord--go-back-to (hunks buffer point &optional limit)
-  "Go to the first of HUNKS in BUFFER, unless its point has left POINT, a marker.
+  "Go to the first of HUNKS in BUFFER unless its point has left POINT, a marker.
 The answer to an undo may come before the marks: wait for them until LIMIT, a
 time; nil means `cursord--go-back-most' seconds."
   (when (and (buffer-live-p buffer)
@@ -223,7 +230,8 @@ time; nil means `cursord--go-back-most' seconds."
   "Take back DECIDED, in the daemon; nil is a decision of an earlier Emacs.
 Undo in BUFFER wants it, with point at the marker POINT: go to the hunk."
   (if (null decided)
-      (cursord-say "undo does not know this decision any more; M-x cursord-undo takes back the latest one")
+      (cursord-say (concat "undo does not know this decision any more;"
+                           " M-x cursord-undo takes back the latest one"))
     (let ((ws (cursord-decided-ws decided)))
       (cursord--in-turn
        ws
@@ -279,6 +287,49 @@ Undo in BUFFER wants it, with point at the marker POINT: go to the hunk."
   (if (member (cursord-error-kind err) '("conflict" "notFound"))
       "something else was decided since; M-x cursord-undo takes back that first"
     (cursord-error-text err)))
+
+(defun cursord-find-hunk (ws id)
+  "Return the hunk of WS with ID and its diff, (HUNK . DIFF), or nil."
+  (catch 'found
+    (maphash (lambda (_path diff)
+               (seq-doseq (hunk (plist-get diff :hunks))
+                 (when (equal id (plist-get hunk :id))
+                   (throw 'found (cons hunk diff)))))
+             (cursord-workspace-diffs ws))
+    nil))
+
+(defun cursord--skipped-text (ws skipped)
+  "Return which hunks of WS were SKIPPED and why, as text; \"\" for none."
+  (let* ((yours-p (lambda (one) (equal (plist-get one :kind) "maybeYours")))
+         (yours (seq-filter yours-p skipped))
+         (others (seq-remove yours-p skipped))
+         (most 10)
+         (reasons (seq-uniq ; mostly one for all hunks of a file
+                   (mapcar (lambda (one)
+                             (or (plist-get one :message)
+                                 (format "%s (%s)" (plist-get one :path)
+                                         (plist-get one :kind))))
+                           others))))
+    (concat
+     (and reasons
+          (concat "; left out: " (string-join (take most reasons) ", and ")
+                  (if (> (length reasons) most)
+                      (format ", and %d more" (- (length reasons) most))
+                    "")))
+     (and yours
+          (format "; left %s that may be yours: %s%s (reject each by itself)"
+                  (cursord-plural (length yours) "hunk")
+                  (mapconcat (lambda (one)
+                               (if-let* ((hunk (car (cursord-find-hunk
+                                                     ws
+                                                     (plist-get one :hunk)))))
+                                   (format "%s:%d" (plist-get one :path)
+                                           (1+ (cursord-hunk-row hunk)))
+                                 (plist-get one :path)))
+                             (take most yours) ", ")
+                  (if (> (length yours) most)
+                      (format ", and %d more" (- (length yours) most))
+                    ""))))))
 
 (provide 'cursord-steps)
 ;;; cursord-steps.el ends here

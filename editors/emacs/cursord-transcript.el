@@ -1,11 +1,11 @@
-;;; cursord-transcript.el --- A session as a buffer that grows at its end  -*- lexical-binding: t; -*-
+;;; cursord-transcript.el --- A session as a buffer  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Shows the turns and items of a session as blocks (see cursord-blocks.el): those
-;; of notifications, and those of pages that are read.
+;; Shows the turns and items of a session as blocks (see cursord-blocks.el):
+;; those of notifications, and those of pages that are read.
 
 ;;; Code:
 
@@ -84,7 +84,8 @@ Its text is from START to END."
              (plist-get (plist-get item :tool) :exitCode))
     (goto-char end)
     (forward-line (- 1 cursord--seen-lines))
-    (let ((beg (max (1- (point)) (progn (goto-char start) (line-end-position)))))
+    (let ((beg (max (1- (point))
+                    (progn (goto-char start) (line-end-position)))))
       (when (< beg end)
         (put-text-property beg end 'cursord-seen t)
         (put-text-property beg end 'invisible nil)))))
@@ -147,7 +148,8 @@ Notifications can overtake an answer."
            (and (= (plist-get object :seq) (cursord-block-seq block))
                 (string-prefix-p (or (plist-get object :text) "")
                                  (apply #'concat
-                                        (reverse (cursord-block-text block))))))))
+                                        (reverse
+                                         (cursord-block-text block))))))))
 
 (defun cursord--orphan-p (tr object)
   "Return non-nil if OBJECT is of a turn that TR does not know yet."
@@ -208,8 +210,10 @@ If ITEM was READ, the shown one may be newer."
      ((and block (= offset have)) (cursord--append tr block text))
      ((and block (< offset have (+ offset (string-bytes text))))
       (cursord--append tr block
-                       (decode-coding-string (substring (encode-coding-string text 'utf-8-unix) (- have offset))
-                                             'utf-8-unix)))
+                       (decode-coding-string
+                        (substring (encode-coding-string text 'utf-8-unix)
+                                   (- have offset))
+                        'utf-8-unix)))
      ((and block (< offset have)))
      (t (cursord--missing tr id delta)))))
 
@@ -228,16 +232,16 @@ The buffer of TR is current."
      (lambda ()
        (let ((buffer (current-buffer)))
          (when (gethash id (cursord-transcript-gaps tr))
-           (cursord-request (cursord-transcript-ws tr)
-                            :item/read (list :itemId id)
-                            :then (lambda (result)
-                                    (cursord--in-transcript buffer tr
-                                                            (lambda ()
-                                                              (cursord--fill-gap tr id (plist-get result :item)))))
-                            ;; The end of the item brings all of it.
-                            :else (lambda (err)
-                                    (cursord-log "%s"
-                                                 (cursord-error-text err))))))))))
+           (cursord-request
+            (cursord-transcript-ws tr) :item/read (list :itemId id)
+            :then (lambda (result)
+                    (cursord--in-transcript
+                     buffer tr
+                     (lambda ()
+                       (cursord--fill-gap tr id (plist-get result :item)))))
+            ;; The end of the item brings all of it.
+            :else (lambda (err)
+                    (cursord-log "%s" (cursord-error-text err))))))))))
 
 (defun cursord--in-transcript (buffer tr function)
   "Call FUNCTION in BUFFER if BUFFER still shows TR."
@@ -254,25 +258,6 @@ The buffer of TR is current."
     (dolist (delta (nreverse deltas))
       (cursord-transcript-delta tr delta))))
 
-(defun cursord--heading (turn)
-  "Return the heading of the answer of TURN."
-  (let ((note (pcase (plist-get turn :status)
-                ("queued" "waiting for its turn")
-                ("running" (cursord-turn-work turn)) ("completed" nil)
-                (status status))))
-    (concat (propertize "## Cursor" 'face 'cursord-heading)
-            (if note (propertize (concat "  " note) 'face 'cursord-note) ""))))
-
-(defun cursord--prompt-text (turn)
-  "Return the text of the prompt of TURN."
-  (concat (propertize "## You" 'face 'cursord-heading 'cursord-prompt t) "\n\n"
-          (propertize (string-trim-right (plist-get turn :prompt)) 'face
-                      'cursord-prompt)
-          (mapconcat (lambda (image)
-                       (propertize (format "\n[image: %s]" image) 'face
-                                   'cursord-note))
-                     (plist-get turn :images))))
-
 (defun cursord-transcript-turn (tr turn)
   "Show TURN in TR, whose buffer is current."
   (let* ((id (plist-get turn :id))
@@ -281,9 +266,10 @@ The buffer of TR is current."
          (text (cursord--heading turn))
          (err (or (plist-get turn :error)
                   (and (equal (plist-get turn :status) "cancelled")
-                       (list :message (if (plist-get turn :startedAt)
-                                          "The turn was cancelled; its changes stay."
-                                        "The prompt was cancelled while it waited."))))))
+                       (list :message
+                             (if (plist-get turn :startedAt)
+                                 "The turn was cancelled; its changes stay."
+                               "The prompt was cancelled while it waited."))))))
     (if head
         (unless (equal text (cursord-block-shown head))
           (cursord--replace head text))
@@ -301,10 +287,10 @@ The buffer of TR is current."
       (cursord--insert-block
        tr (concat "end " id) (concat order " ~")
        (propertize (concat "> "
-                           (string-replace "\n" "\n> "
-                                           (string-trim (concat (plist-get err
-                                                                           :message) "\n"
-                                                                           (plist-get err :hint)))))
+                           (string-replace
+                            "\n" "\n> "
+                            (string-trim (concat (plist-get err :message) "\n"
+                                                 (plist-get err :hint)))))
                    'face (if (plist-get turn :error)
                              'cursord-failed
                            'cursord-note))))))

@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; Finds turns that run or wait, and says what they do.
+;; Finds turns that run or wait, and the session to go on with.  Says what turns
+;; do, and how a chat shows them.
 
 ;;; Code:
 
@@ -14,6 +15,11 @@
 (require 'cursord-say)
 
 (defvar cursord-event-functions)
+
+(defun cursord--new-turn-id ()
+  "Return a new id for a turn."
+  (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000))
+          (random (expt 2 40))))
 
 (defun cursord-turn-ended-p (turn)
   "Return non-nil if TURN has ended."
@@ -26,6 +32,19 @@
                     (hash-table-values (cursord-workspace-turns ws)))
         (lambda (a b)
           (string< (plist-get a :createdAt) (plist-get b :createdAt)))))
+
+(defun cursord-to-continue (sessions)
+  "Return the first of SESSIONS that is not one of several attempts.
+Between those the person has yet to choose."
+  (seq-find (lambda (session)
+              (let ((group (plist-get (plist-get session :attempt) :group)))
+                (or (null group)
+                    (= 1 (seq-count
+                          (lambda (other)
+                            (equal group (plist-get (plist-get other :attempt)
+                                                    :group)))
+                          sessions)))))
+            sessions))
 
 ;;;; Silent turns
 
@@ -99,6 +118,27 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
          "with a recap, the transcript as context: y here, or M-x cursord-retry"
          text t)
       text)))
+
+;;;; In a chat
+
+(defun cursord--heading (turn)
+  "Return the heading of the answer of TURN."
+  (let ((note (pcase (plist-get turn :status)
+                ("queued" "waiting for its turn")
+                ("running" (cursord-turn-work turn)) ("completed" nil)
+                (status status))))
+    (concat (propertize "## Cursor" 'face 'cursord-heading)
+            (if note (propertize (concat "  " note) 'face 'cursord-note) ""))))
+
+(defun cursord--prompt-text (turn)
+  "Return the text of the prompt of TURN."
+  (concat (propertize "## You" 'face 'cursord-heading 'cursord-prompt t) "\n\n"
+          (propertize (string-trim-right (plist-get turn :prompt)) 'face
+                      'cursord-prompt)
+          (mapconcat (lambda (image)
+                       (propertize (format "\n[image: %s]" image) 'face
+                                   'cursord-note))
+                     (plist-get turn :images))))
 
 (provide 'cursord-turns)
 ;;; cursord-turns.el ends here

@@ -1,20 +1,21 @@
-;;; cursord-why.el --- Which prompts lines come from  -*- lexical-binding: t; -*-
+;;; cursord-why.el --- Prompts that lines come from  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
 ;; The daemon knows the sources of the lines of a file on the disk.  In a buffer
-;; with unsaved changes, lines above the first and below the last change are
-;; those of the file; nothing is said of the lines between.
+;; with unsaved changes, the lines that the file has too are found there.
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-workspace)
 (require 'cursord-document)
 (require 'cursord-chat)
+(require 'cursord-edits)
 (require 'cursord-session)
 
 (defvar-keymap cursord-why-mode-map
@@ -32,7 +33,8 @@
         word-wrap t
         header-line-format
         (cursord-key-text
-         " \\<cursord-why-mode-map>\\[cursord-why-go] to the prompt · \\[quit-window] quit")))
+         (concat " \\<cursord-why-mode-map>\\[cursord-why-go] to the prompt"
+                 " · \\[quit-window] quit"))))
 
 ;;;; Which lines
 
@@ -50,30 +52,33 @@ They count from 0; TO is outside."
                 (1- (line-number-at-pos end t))
               (line-number-at-pos end t))))))
 
-(defun cursord--why-newlines (text &optional from to)
-  "Return how many newlines TEXT has between FROM and TO."
-  (with-temp-buffer
-    (insert (substring text from to))
-    (count-lines (point-min) (if (bolp) (point) (line-beginning-position)))))
+(defun cursord--why-rows (disk mine)
+  "Return the rows of the lines of the text MINE in the text DISK, a vector."
+  (cl-flet ((lines (text)
+              (if (string-match-p "[^\n]\\'" text) (concat text "\n") text)))
+    (cursord-edit-rows (lines disk) (lines mine))))
 
-(defun cursord--why-shift (mine disk lines)
-  "Return what to add to LINES of the text MINE to find them in the text DISK.
-Return nil if they may have changed.  LINES are (FROM . TO)."
-  (let ((at (compare-strings mine nil nil disk nil nil)))
-    (if (eq at t)
-        0
-      (let* ((same (1- (abs at)))
-             (back (compare-strings (reverse mine) nil nil
-                                    (reverse disk) nil nil))
-             (tail (min (1- (abs back)) (- (length mine) same)
-                        (- (length disk) same)))
-             (start (- (length mine) tail))
-             (newline (string-search "\n" mine start)))
-        (cond
-         ((<= (cdr lines) (cursord--why-newlines mine 0 same)) 0)
-         ((and newline (>= (car lines)
-                           (cursord--why-newlines mine 0 (1+ newline))))
-          (- (cursord--why-newlines disk) (cursord--why-newlines mine))))))))
+(defun cursord--why-parts (rows lines runs)
+  "Return what is known of LINES, (FROM . TO), a list of plists like RUNS.
+ROWS are those on the disk, of which the answer RUNS is.  Of lines that are not
+there, :unsaved is non-nil."
+  (let (parts)
+    (cl-loop
+     for row from (car lines) below (cdr lines)
+     for there = (aref rows row)
+     for run = (if there
+                   (cl-flet ((has-p (run)
+                               (and (plist-member run :from)
+                                    (<= (plist-get run :from) there)
+                                    (< there (plist-get run :to)))))
+                     (if (has-p run) run (seq-find #'has-p runs)))
+                 '(:unsaved t))
+     do (if (and parts (eq run (caar parts)))
+            (setf (cddar parts) (1+ row))
+          (push (cons run (cons row (1+ row))) parts)))
+    (mapcar (pcase-lambda (`(,run ,from . ,to))
+              `(:from ,from :to ,to ,@run))
+            (nreverse parts))))
 
 (defun cursord--why-disk (file)
   "Return the text of FILE, decoded as the current buffer is."
@@ -96,10 +101,10 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
                                  (list :sessionId id :limit 1))
                    :session))))
 
-(defun cursord--why-lines (run shift)
-  "Return the name of the lines of RUN, which SHIFT leads to from the buffer's."
-  (let ((from (- (1+ (plist-get run :from)) shift))
-        (to (- (plist-get run :to) shift)))
+(defun cursord--why-lines (run)
+  "Return the name of the lines of RUN."
+  (let ((from (1+ (plist-get run :from)))
+        (to (plist-get run :to)))
     (if (= from to) (format "Line %d" from) (format "Lines %d–%d" from to))))
 
 (defun cursord--why-when (at)
@@ -110,16 +115,18 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
                 (if (equal age "now") "just now" (concat age " ago"))))
     "at an unknown time"))
 
-(defun cursord--why-insert (ws run shift)
-  "Insert what is known of RUN, lines of a file of WS, SHIFT from the buffer's."
+(defun cursord--why-insert (ws run)
+  "Insert what is known of RUN, lines of a file of WS."
   (let ((source (plist-get run :source)) (from (point)))
-    (insert (propertize (cursord--why-lines run shift) 'face 'bold) "  ")
+    (insert (propertize (cursord--why-lines run) 'face 'bold) "  ")
     (if (null source)
         (insert (propertize
-                 (if-let* ((commit (plist-get run :commit)))
-                     (format "of commit %.10s, which an agent's command brought"
-                             commit)
-                   "a person's, or older than cursord")
+                 (cond
+                  ((plist-get run :unsaved) "yours, not saved yet")
+                  ((plist-get run :commit)
+                   (format "of commit %.10s, which an agent's command brought"
+                           (plist-get run :commit)))
+                  (t "a person's, or older than cursord"))
                  'face 'cursord-note)
                 "\n")
       (let ((session (cursord--why-session ws (plist-get source :sessionId)))
@@ -127,11 +134,13 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
         (insert (cond
                  ((not (string-empty-p prompt))
                   (propertize prompt 'face 'cursord-prompt))
-                 ;; The session is still there, so that it has lost only the turn.
+                 ;; The session is still there: it has lost only the turn.
                  (session
-                  (propertize "(its turn was taken back: a rewind has removed it, with its prompt)"
+                  (propertize (concat "(its turn was taken back: a rewind"
+                                      " has removed it, with its prompt)")
                               'face 'cursord-note))
-                 (t (propertize "(the prompt was deleted)" 'face 'cursord-note)))
+                 (t (propertize "(the prompt was deleted)"
+                                'face 'cursord-note)))
                 "\n  "
                 (propertize (format "%s, %s%s, " (plist-get source :state)
                                     (if (eq (plist-get source :byText) t)
@@ -141,15 +150,18 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
         (if session
             (insert-text-button (let ((title (cursord-one-line
                                               (plist-get session :title))))
-                                  (if (string-empty-p title) "(no title)" title))
+                                  (if (string-empty-p title)
+                                      "(no title)"
+                                    title))
                                 'action (lambda (_) (cursord-why-go))
                                 'help-echo "Go to the prompt in its session")
-          (insert (propertize "a session that was deleted" 'face 'cursord-note)))
+          (insert (propertize "a session that was deleted"
+                              'face 'cursord-note)))
         (insert "\n")
         (put-text-property from (point) 'cursord-source source)))))
 
-(defun cursord--why-show (ws path runs shift note)
-  "Show RUNS of the file PATH of WS, SHIFT from the buffer's lines, and NOTE."
+(defun cursord--why-show (ws path runs note)
+  "Show RUNS of the file PATH of WS, and NOTE."
   (let ((buffer (get-buffer-create "*cursord why*")))
     (with-current-buffer buffer
       (cursord-why-mode)
@@ -158,7 +170,7 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
       (let ((inhibit-read-only t))
         (erase-buffer)
         (seq-doseq (run runs)
-          (cursord--why-insert ws run shift))
+          (cursord--why-insert ws run))
         (insert (propertize (concat path (if note (concat ": " note) ""))
                             'face 'cursord-note)
                 "\n"))
@@ -189,7 +201,8 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
 (defun cursord-why (&optional whole)
   "Show which prompts the line at point, or those of the region, come from.
 With a prefix argument WHOLE, show it for all lines of the file.  In the window
-below, \\<cursord-why-mode-map>\\[cursord-why-go] goes to the prompt in its session."
+below, \\<cursord-why-mode-map>\\[cursord-why-go] goes to the prompt in its
+session."
   (interactive "P")
   (let* ((buffer (or (buffer-base-buffer) (current-buffer)))
          (file (or (buffer-file-name buffer)
@@ -203,42 +216,46 @@ below, \\<cursord-why-mode-map>\\[cursord-why-go] goes to the prompt in its sess
          (mine (cursord--whole-text))
          (disk (progn
                  (unless (with-current-buffer buffer (cursord--plain-p))
-                   (user-error "This buffer does not show the lines of its file"))
+                   (user-error
+                    "This buffer does not show the lines of its file"))
                  (cursord--why-disk name)))
-         (lines (and (not whole) (cursord--why-region)))
-         (shift (if whole 0
-                  (or (cursord--why-shift mine disk lines)
-                      (user-error "These lines may have changes that are not on the disk: save the buffer, and ask again"))))
-         (runs (plist-get
-                (cursord-call ws :file/why
-                              `(:path ,path
-                                      ,@(and lines
-                                             `(:lines (:from ,(+ (car lines) shift)
-                                                             :to ,(+ (cdr lines) shift))))))
-                :lines)))
+         (rows (cursord--why-rows disk mine))
+         (lines (if whole (cons 0 (length rows)) (cursord--why-region)))
+         (lines (cons (car lines) (min (cdr lines) (length rows))))
+         (there (delq nil (append (seq-subseq rows (min (car lines) (cdr lines))
+                                              (cdr lines))
+                                  nil)))
+         (runs (and there
+                    (append (plist-get
+                             (cursord-call ws :file/why
+                                           `( :path ,path
+                                              :lines
+                                              ( :from ,(seq-min there)
+                                                :to ,(1+ (seq-max there)))))
+                             :lines)
+                            nil)))
+         (parts (cursord--why-parts rows lines runs))
+         (all (list :from (car lines) :to (cdr lines)))
+         (several (> (cdr lines) (1+ (car lines)))))
     (deactivate-mark)
     (cond
-     ((seq-empty-p runs)
+     ((or (null parts) (and there (null runs)))
       (user-error (if whole "%s has no lines, or is binary"
                     "%s has no such line, or is binary")
                   path))
-     ((seq-every-p (lambda (run) (not (or (plist-get run :source)
-                                          (plist-get run :commit))))
-                  runs)
-      (cursord-say "%s: no prompt is known; a person wrote %s, or %s older than cursord"
-                   (if whole path (cursord--why-lines
-                                   (list :from (plist-get (seq-first runs) :from)
-                                         :to (plist-get (elt runs (1- (length runs)))
-                                                        :to))
-                                   shift))
-                   (if (or whole (> (cdr lines) (1+ (car lines)))) "them" "it")
-                   (if (or whole (> (cdr lines) (1+ (car lines)))) "they are"
-                     "it is")))
-     (t (cursord--why-show ws path runs shift
+     ((null there)
+      (cursord-say "%s: yours, not saved yet" (cursord--why-lines all)))
+     ((seq-every-p (lambda (part) (not (or (plist-get part :source)
+                                           (plist-get part :commit))))
+                   parts)
+      (cursord-say (concat "%s: no prompt is known; a person wrote %s,"
+                           " or %s older than cursord")
+                   (if whole path (cursord--why-lines all))
+                   (if several "them" "it")
+                   (if several "they are" "it is")))
+     (t (cursord--why-show ws path parts
                            (and (not (equal mine disk))
-                                (if whole
-                                    "these are the lines on the disk; the buffer has changes"
-                                  "the buffer has changes elsewhere")))))))
+                                "the buffer has unsaved changes"))))))
 
 (provide 'cursord-why)
 ;;; cursord-why.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-workspace.el --- The daemon's objects of each workspace  -*- lexical-binding: t; -*-
+;;; cursord-workspace.el --- Objects of workspaces  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -96,7 +96,8 @@ The root and the home folder are not the workspace of directories below."
          (root (cursord--true-root given))
          (ws (cursord-workspace-at root)))
     (when (file-remote-p given 'hop)    ; `root' has no hops any more
-      (user-error "More than one hop is not supported: give the way to %s a name in ~/.ssh/config"
+      (user-error (concat "More than one hop is not supported:"
+                          " give the way to %s a name in ~/.ssh/config")
                   (file-remote-p given 'host)))
     (unless (or ws (file-directory-p root))
       (user-error "%s is not a directory" root))
@@ -106,7 +107,8 @@ The root and the home folder are not the workspace of directories below."
             (cursord--subscribe ws))
         (unless ws
           (setq ws (cursord--workspace-make :root root :host host
-                                            :path (directory-file-name (file-local-name root))))
+                                            :path (directory-file-name
+                                                   (file-local-name root))))
           (push ws cursord-workspaces)
           (when (cursord-connection-to host)
             (cursord--subscribe ws)))
@@ -350,19 +352,6 @@ TURN is the turn that SESSION was made for, if it is new."
   (cursord--emit 'current ws turn)
   (cursord--wake 0))
 
-(defun cursord-to-continue (sessions)
-  "Return the first of SESSIONS that is not one of several attempts.
-Between those the person has yet to choose."
-  (seq-find (lambda (session)
-              (let ((group (plist-get (plist-get session :attempt) :group)))
-                (or (null group)
-                    (= 1 (seq-count
-                          (lambda (other)
-                            (equal group (plist-get (plist-get other :attempt)
-                                                    :group)))
-                          sessions)))))
-            sessions))
-
 (defun cursord-choose-session (ws done)
   "Call DONE when the current session of WS is known.
 It is the latest session, if none was chosen."
@@ -381,12 +370,13 @@ It is the latest session, if none was chosen."
              (funcall done)))))
 
 (defun cursord-dismiss-in (ws &optional path)
-  "Take the file PATH, outside of WS, off the list; without PATH, all such files."
+  "Take PATH, a file outside of WS, off the list; without PATH, all of them."
   (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
                    :then (lambda (result)
                            (cursord-say "dismissed %s"
                                         (cursord-plural
-                                         (plist-get result :dismissed) "file")))))
+                                         (plist-get result :dismissed)
+                                         "file")))))
 
 (defun cursord-comment (ws hunk text)
   "Tell the agent TEXT about HUNK of WS with the next prompt."
@@ -394,7 +384,8 @@ It is the latest session, if none was chosen."
     (cursord-request ws
                      :diff/comment (list :hunk (plist-get hunk :id) :text text)
                      :then (lambda (_)
-                             (cursord-say "the agent gets this with its next prompt")))))
+                             (cursord-say
+                              "the agent gets this with its next prompt")))))
 
 (provide 'cursord-workspace)
 ;;; cursord-workspace.el ends here

@@ -1,4 +1,4 @@
-;;; cursord.el --- Cursor's agent, with review hunk by hunk  -*- lexical-binding: t; -*-
+;;; cursord.el --- Cursor's agent, hunk by hunk  -*- lexical-binding: t; -*-
 
 ;; Author: The cursord authors
 ;; Maintainer: The cursord authors
@@ -24,11 +24,11 @@
 ;; key by itself, and loads when you first use it:
 ;;
 ;;   (keymap-global-set "C-c a" 'cursord-command-map)
-;;   (cursord-mode)   ; marks hunks in buffers, and shows the state in mode lines
+;;   (cursord-mode)  ; marks hunks in buffers, shows the state in mode lines
 ;;
 ;; The first commands to try:
 ;;
-;;   M-x cursord-ask     asks in the minibuffer, with the region if it is active;
+;;   M-x cursord-ask     asks in the minibuffer, with the region if active;
 ;;                       with C-u in a buffer, which completes @src/main.go,
 ;;                       @region and @diagnostics
 ;;   M-x cursord         goes to the chat of the project; with C-u, it begins a
@@ -269,7 +269,8 @@ Mark pending hunks in the buffers of files."
         (remove-hook 'cursord-event-functions #'cursord--update-mode-lines))
     (add-hook 'cursord-event-functions #'cursord--update-mode-lines)
     (add-hook 'find-file-hook #'cursord-first-look)
-    (when (seq-some (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
+    (when (seq-some (lambda (buffer)
+                      (buffer-local-value 'buffer-file-name buffer))
                     (buffer-list))
       (cursord-first-look)))
   (let ((others (remove cursord--position

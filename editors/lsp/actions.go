@@ -52,7 +52,7 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 		}
 	}
 	list := []any{}
-	for _, a := range append(actions, s.approvalActions()...) {
+	for _, a := range append(actions, s.approvalActions(doc)...) {
 		switch {
 		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return protocol.IsKind(a.Kind, kind) }):
 		case a.Disabled != nil && !s.client.DisabledActions:
@@ -82,7 +82,7 @@ func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (action
 	var last []protocol.CodeAction
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
 		list := []protocol.Diagnostic{s.diagnosticOf(w, &p)}
-		if hunks.BothChanged(p.Hunk) {
+		if p.Hunk.BothChanged() {
 			actions = append(actions, conflictActions(w, &p, list)...)
 			continue
 		}
@@ -156,25 +156,13 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []pr
 	return actions
 }
 
-// A choice decides a hunk whose lines the user has changed, too.
-type choice struct{ title, command string }
-
-// choicesOf returns the choices of a hunk; nil if the user has not changed its lines. An accept brings the lines of an agent that works
-// in a copy beside the user's, so it keeps both.
-func choicesOf(h *sessions.Hunk) []choice {
-	switch {
-	case h.InConflict():
-		return []choice{{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth}}
-	case hunks.BothChanged(h):
-		return []choice{{"Keep mine", commandReject}, {"Take the agent's", commandReplace}, {"Keep both", commandAccept}}
-	}
-	return nil
-}
+// choices are those of a hunk whose lines the user has changed, too.
+var choices = []struct{ title, command string }{{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth}}
 
 // conflictActions decides a hunk whose lines the user has changed, too.
 func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) (actions []protocol.CodeAction) {
 	t := target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
-	for _, one := range choicesOf(p.Hunk) {
+	for _, one := range choices {
 		title := fmt.Sprintf("%s: hunk %d/%d (%s)", one.title, p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk))
 		actions = append(actions, protocol.CodeAction{
 			Title: title, Kind: protocol.KindQuickFix, Diagnostics: list, Command: commandOf(title, one.command, t),

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// typingPause is how long no text changes until a question may come up: its popup takes the keys of somebody who types.
+// typingPause is how long the user does nothing until a question may come up: its popup takes the keys of somebody who types.
 const typingPause = 2 * time.Second
 
 // approvalChanged takes the newest form of what an agent asks, and asks the user while it is pending.
@@ -23,8 +23,7 @@ func (s *Server) approvalChanged(w *workspace, a *sessions.Approval) {
 		if one := w.asks.Add(a); one != nil && !s.typing.Busy() {
 			s.askApproval(w, one)
 		}
-	} else if one := w.asks.Remove(a.ID); one != nil && one.Request != "" { // it has been answered elsewhere, or is no longer a question
-		delete(s.asked, one.Request)
+	} else if one := w.asks.Remove(a); one != nil && one.Request != "" { // the editor may leave its popup open, and answers in any case
 		s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancelRequest", paramsOf(map[string]json.RawMessage{"id": json.RawMessage(one.Request)})))
 	}
 	s.remind(w)
@@ -32,33 +31,47 @@ func (s *Server) approvalChanged(w *workspace, a *sessions.Approval) {
 
 // askApproval puts a question, or says how it is answered where the editor cannot show it.
 func (s *Server) askApproval(w *workspace, one *approvals.Asked) {
-	a := one.Approval
-	one.Due = false
-	actions := approvals.Actions(a)
-	if !s.client.Questions || len(actions) == 0 {
+	popup := approvals.PopupOf(one.Approval, s.client.Rows())
+	w.asks.Put(one)
+	if !s.client.Questions || len(popup.Actions) == 0 {
 		one.Stays = true
-		s.show(levelWarning, "%s\nAnswer with: %s", approvals.Message(a), approvals.Elsewhere(a))
+		s.show(levelWarning, "%s\nAnswer with: %s", approvals.Message(one.Approval), approvals.Elsewhere(one.Approval))
 		return
 	}
-	params := protocol.ShowMessageParams{Type: levelWarning, Message: approvals.Message(a), Actions: actions}
-	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		if w.asks.Get(a.ID) != one {
-			return
+	request := ""
+	request = s.question(popup.Message, popup.Actions, func(title string, _ error) { s.chosen(w, one, request, title) })
+	one.Request = request
+}
+
+// chosen takes the title of the answer to a question; "" if the user has closed it.
+func (s *Server) chosen(w *workspace, one *approvals.Asked, request, title string) {
+	option := approvals.Chosen(one.Approval, title)
+	switch {
+	case w.asks.Get(one.ID) != one:
+		if option != "" || title == approvals.Show {
+			s.show(levelWarning, "cursord: too late for %q: %s", title, approvals.Ended(one.Ended))
 		}
-		chosen := &protocol.MessageAction{}
-		if failedAnswer(m) != nil || !decode(m.Result, &chosen) || chosen == nil {
-			chosen = &protocol.MessageAction{}
-		}
-		if option := approvals.Chosen(a, chosen.Title); option != "" {
-			one.Close(true)
-			s.answer(a.ID, option)
-			return
-		}
-		one.Close(chosen.Title == approvals.Remind)
+	case option != "":
+		one.Close(true)
+		s.answer(one.ID, option)
+	case title == approvals.Show:
+		one.Close(true)
+		s.showWhole(w, one)
+	case one.Request == request:
+		one.Close(title == approvals.Remind)
 		s.remind(w)
 		s.show(levelInfo, "cursord: the agent waits for the answer – %s asks again", s.client.Key("approvals"))
-	})
-	one.Request = fmt.Sprintf("%q", fmt.Sprintf("cursord-%d", s.askedID))
+	}
+}
+
+// showWhole opens a document with the whole of what is asked. Its code actions have all answers.
+func (s *Server) showWhole(w *workspace, one *approvals.Asked) {
+	_ = s.write(w, questionFile, s.wholeOf(one), &protocol.Range{}) // write shows errors
+	s.remind(w)
+}
+
+func (s *Server) wholeOf(one *approvals.Asked) string {
+	return approvals.Document(one.Approval, s.client.Menu())
 }
 
 func (s *Server) answer(approval, option string) {
@@ -69,15 +82,23 @@ func (s *Server) answer(approval, option string) {
 	})
 }
 
-// typingPaused puts the questions that waited for a pause, and tells again of those that wait for their answers.
-func (s *Server) typingPaused() {
+// typingPaused puts a question that waited for a pause, and tells again of those that wait for their answers. An editor may make a request
+// for each diagnostic, and so begin another pause: without a change of a text none is sent again.
+func (s *Server) typingPaused(typed bool) {
 	for _, w := range s.folders {
+		if typed {
+			w.asks.Typed()
+		}
+		moved := typed
 		for _, one := range w.asks.All() {
-			if one.Due {
+			if one.Due && !s.typing.Busy() {
 				s.askApproval(w, one)
+				moved = true
 			}
 		}
-		s.remind(w)
+		if moved {
+			s.remind(w)
+		}
 		for _, p := range w.running {
 			if p.waiting && p.begun { // keys have erased it from the line of messages
 				s.progress(p, protocol.ProgressValue{Kind: "report", Message: p.words()})
@@ -116,19 +137,23 @@ func (s *Server) reminder(w *workspace, uri string) (list []protocol.Diagnostic)
 	}}
 }
 
-// approvalsCommand puts again what is pending and not on the screen.
+// approvalsCommand puts again what is pending and not on the screen: one question, where the next one would take its keys.
 func (s *Server) approvalsCommand(*target) (any, error) {
 	n := 0
 	for _, w := range s.folders {
-		for _, one := range w.asks.All() {
-			if n++; one.Request == "" {
-				s.askApproval(w, one)
-			}
-		}
-		s.remind(w)
+		n += len(w.asks.All())
 	}
 	if n == 0 {
 		s.show(levelInfo, "cursord: no agent asks anything")
+	}
+	for _, w := range s.folders {
+		for _, one := range w.asks.Next() {
+			if s.askApproval(w, one); one.Request != "" && s.client.PopupsTakeKeys() {
+				s.remind(w)
+				return map[string]int{"pending": n}, nil
+			}
+		}
+		s.remind(w)
 	}
 	return map[string]int{"pending": n}, nil
 }
@@ -141,6 +166,9 @@ func (s *Server) answerCommand(t *target) (any, error) {
 		case one == nil:
 		case t.Option != "":
 			s.answer(t.Approval, t.Option)
+			return nil, nil
+		case !approvals.PopupOf(one.Approval, s.client.Rows()).Whole:
+			s.showWhole(w, one)
 			return nil, nil
 		default:
 			s.askApproval(w, one)
@@ -169,10 +197,11 @@ func orAnswer(do commander) commander {
 	}
 }
 
-// approvalActions are at every place, so that there is always a key for an answer.
-func (s *Server) approvalActions() (actions []protocol.CodeAction) {
+// approvalActions are at every place, so that there is always a key for an answer. A document that has the whole of what is asked gets all
+// answers.
+func (s *Server) approvalActions(d *document) (actions []protocol.CodeAction) {
 	for _, w := range s.folders {
-		for _, one := range w.asks.Choices() {
+		for _, one := range w.asks.Choices(func(one *approvals.Asked) bool { return d != nil && d.text.Content == s.wholeOf(one) }) {
 			actions = append(actions, protocol.CodeAction{
 				Title: one.Title, Kind: protocol.KindQuickFix, Command: commandOf(one.Title, commandAnswer, target{Approval: one.Approval, Option: one.Option}),
 			})

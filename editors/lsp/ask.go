@@ -8,6 +8,7 @@ import (
 	"cursord/editors/lsp/protocol"
 	"cursord/editors/lsp/turns"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 // maxFiles bounds the open files that go with a prompt.
@@ -117,9 +118,7 @@ func (s *Server) startTurn(p *prompt) {
 			s.refused(p, err)
 			return
 		}
-		if w.opening == p {
-			w.session, w.opening, w.fresh = begun.Session.ID, nil, false
-		}
+		w.began(begun.Turn)
 		w.unsent = ""
 		s.sent(p)
 		for _, next := range p.after {
@@ -127,6 +126,14 @@ func (s *Server) startTurn(p *prompt) {
 			s.startTurn(next)
 		}
 	})
+}
+
+// began takes in that a turn has begun: if it opens a session, the next prompt goes there. Notifications of a turn may be handled before the
+// answer that has it.
+func (w *workspace) began(t *sessions.Turn) {
+	if w.opening != nil && w.opening.params.TurnID == t.ID {
+		w.session, w.opening, w.fresh = t.SessionID, nil, false
+	}
 }
 
 // refused handles the error of a turn that does not begin.

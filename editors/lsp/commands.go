@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ const (
 	commandExplain    = "cursord.explain"
 	commandAccept     = "cursord.accept"
 	commandAcceptBoth = "cursord.acceptBoth"
-	commandReplace    = "cursord.acceptReplacing"
 	commandAcceptFile = "cursord.acceptFile"
 	commandAcceptAll  = "cursord.acceptAll"
 	commandReject     = "cursord.reject"
@@ -47,27 +45,8 @@ const (
 	commandAnswer     = "cursord.answer"
 )
 
-// A target is the argument of a command. Every member is optional; without them the command is about the user's latest
-// place.
-type target struct {
-	Workspace  string               `json:"workspace,omitempty"`
-	Path       string               `json:"path,omitempty"` // of a file: absolute, below "~", or relative to a folder
-	Line       int                  `json:"line,omitempty"` // from 1
-	URI        string               `json:"uri,omitempty"`
-	Range      *protocol.Range      `json:"range,omitempty"`
-	Hunks      []string             `json:"hunks,omitempty"`
-	Counted    int                  `json:"counted,omitempty"` // the number of a menu: the hunks that it counted
-	Comment    string               `json:"comment,omitempty"` // on a reject; the agent gets it
-	Turn       string               `json:"turn,omitempty"`
-	Session    string               `json:"session,omitempty"`
-	New        bool                 `json:"new,omitempty"` // begin a new session
-	Approval   string               `json:"approval,omitempty"`
-	Option     string               `json:"option,omitempty"` // of the approval
-	Prompt     string               `json:"prompt,omitempty"`
-	Mode       string               `json:"mode,omitempty"`
-	Model      string               `json:"model,omitempty"`
-	Diagnostic *protocol.Diagnostic `json:"diagnostic,omitempty"`
-}
+// A target is what a command is about.
+type target = protocol.Target
 
 // A commander runs a command, or begins it, and returns its result.
 type commander func(s *Server, t *target) (any, error)
@@ -81,11 +60,10 @@ func init() {
 		commandCompose:    (*Server).composeCommand,
 		commandFix:        (*Server).fixCommand,
 		commandExplain:    (*Server).explainCommand,
-		commandAccept:     deciding(true, atTarget),
-		commandAcceptBoth: accepting(rpc.DecideParams{Both: true}),
-		commandReplace:    accepting(rpc.DecideParams{Replace: true, AsEdits: true}),
-		commandAcceptFile: deciding(true, inFile),
-		commandAcceptAll:  deciding(true, everywhere),
+		commandAccept:     deciding(true, atTarget, false),
+		commandAcceptBoth: (*Server).acceptBothCommand,
+		commandAcceptFile: deciding(true, inFile, true),
+		commandAcceptAll:  deciding(true, everywhere, true),
 		commandReject:     (*Server).rejectCommand,
 		commandRejectFile: rejectingSeveral(inFile),
 		commandRejectAll:  rejectingSeveral(everywhere),
@@ -153,47 +131,26 @@ var (
 	sends         = map[string]bool{commandAsk: true, commandFix: true, commandExplain: true, commandCompose: true}
 )
 
-// targetOf reads a command's arguments. Members of several objects are put together. Words are the prompt of a command that
-// asks, the id of a session or turn, else the ids of hunks.
+// targetOf reads a command's arguments. Words are the prompt of a command that asks, the id of a session or turn, else the ids of hunks.
 func targetOf(p *protocol.ExecuteParams) (*target, error) {
-	t := &target{}
-	var words []string
-	for i, raw := range p.Arguments {
-		switch raw = json.RawMessage(strings.TrimSpace(string(raw))); raw[0] {
-		case '{':
-			if err := rpc.DecodeParams(raw, t); err != nil {
-				e := protocol.Wrong(err)
-				return nil, invalidParams(fmt.Sprintf("arguments[%d].%s", i, e.Data.Field), strings.TrimPrefix(e.Message, e.Data.Field+": "))
-			}
-		case '"':
-			var word string
-			_ = json.Unmarshal(raw, &word) // the whole message was valid JSON
-			words = append(words, word)
-		case 'n':
-		default:
-			return nil, invalidParams(fmt.Sprintf("arguments[%d]", i), "must be a string or an object")
-		}
+	t, words, err := protocol.ReadArguments(p.Arguments)
+	if err != nil || len(words) == 0 {
+		return t, err
 	}
 	switch p.Command {
 	case commandAsk, commandCompose:
-		if len(words) > 0 {
-			t.Prompt = strings.Join(words, " ")
-		}
+		t.Prompt = strings.Join(words, " ")
 	case commandResume, commandTranscript, commandDelete:
-		if len(words) > 0 {
-			t.Session = words[0]
-		}
+		t.Session = words[0]
 	case commandCancel:
-		if len(words) > 0 {
-			t.Turn = words[0]
-		}
+		t.Turn = words[0]
 	default:
 		t.Hunks = append(t.Hunks, words...)
 	}
 	return t, nil
 }
 
-func deciding(accept bool, choose chooser) commander {
+func deciding(accept bool, choose chooser, several bool) commander {
 	return func(s *Server, t *target) (any, error) {
 		w, err := s.folderOf(t)
 		if err != nil {
@@ -203,7 +160,7 @@ func deciding(accept bool, choose chooser) commander {
 		if err != nil {
 			return nil, s.shown(err)
 		}
-		s.decide(w, accept, chosen)
+		s.decide(w, accept, several, chosen)
 		return nil, nil
 	}
 }
@@ -213,7 +170,7 @@ func (s *Server) rejectCommand(t *target) (any, error) {
 	if !isBlank(t.Comment) {
 		return s.rejectCommentCommand(t)
 	}
-	return deciding(false, atTarget)(s, t)
+	return deciding(false, atTarget, false)(s, t)
 }
 
 // rejectingSeveral is deciding for a command that names no hunk. It leaves the hunks that may be the user's, and says so.

@@ -20,10 +20,15 @@ const lookAgain = time.Second
 // answerPatience bounds how long a decision waits for the editor to make the edits of the one before.
 const answerPatience = 10 * time.Second
 
-// decide accepts or rejects hunks. Accepting hunks of a copy changes files that the editor has open by edits.
-func (s *Server) decide(w *workspace, accept bool, chosen []string) {
+// decide accepts or rejects hunks; several says that nobody named a single one. Accepting hunks of a copy changes files that the editor has open
+// by edits. An accept of a single one takes the agent's side where the user has changed the same lines, that of several keeps both.
+func (s *Server) decide(w *workspace, accept, several bool, chosen []string) {
 	left := ""
-	if accept && len(chosen) > 1 {
+	if h := hunks.Find(w.diffs, chosen[0]); accept && !several && len(chosen) == 1 && h != nil && len(h.Beside) > 0 {
+		s.acceptSide(w, chosen, rpc.DecideParams{Replace: true})
+		return
+	}
+	if accept && (several || len(chosen) > 1) {
 		if chosen, left = hunks.WithoutConflicts(w.diffs, chosen); len(chosen) == 0 {
 			s.show(levelWarning, "cursord: accepted nothing; %s", left)
 			return
@@ -32,25 +37,26 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	s.decideThere(w, accept, chosen, left)
 }
 
-// accepting returns the command that accepts the hunk of a target as how says: with the user's lines in front of the agent's, or in
-// the place of them.
-func accepting(how rpc.DecideParams) commander {
-	return func(s *Server, t *target) (any, error) {
-		w, err := s.folderOf(t)
-		if err != nil {
-			return nil, err
-		}
-		chosen, err := atTarget(s, w, t)
-		if err != nil {
-			return nil, s.shown(err)
-		}
-		how := how
-		how.Workspace, how.Hunks, how.AsEdits = w.path, &chosen, how.AsEdits && s.client.ApplyEdit
-		s.inTurn(w, func(done func()) {
-			decisionCall(s, w, "diff/accept", how, s.whenDecided(w, "accepted", "", chosen, done))
-		})
-		return nil, nil
+// acceptBothCommand accepts the hunk of a target, and keeps the user's lines.
+func (s *Server) acceptBothCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
 	}
+	chosen, err := atTarget(s, w, t)
+	if err != nil {
+		return nil, s.shown(err)
+	}
+	s.acceptSide(w, chosen, rpc.DecideParams{Both: true})
+	return nil, nil
+}
+
+// acceptSide accepts hunks whose lines the user has changed, too, as how says.
+func (s *Server) acceptSide(w *workspace, chosen []string, how rpc.DecideParams) {
+	how.Workspace, how.Hunks, how.AsEdits = w.path, &chosen, s.client.ApplyEdit
+	s.inTurn(w, func(done func()) {
+		decisionCall(s, w, "diff/accept", how, s.whenDecided(w, "accepted", "", chosen, done))
+	})
 }
 
 // decideThere decides hunks in the daemon. left says what was left out, for the message. If a hunk is gone, it tries once
@@ -157,7 +163,7 @@ func (s *Server) hintOldText(d *document) {
 	version := d.version
 	s.after(lookAgain, func() {
 		d.hinting = false
-		if s.docs[d.uri] != d || d.workspace == nil {
+		if s.docs[d.uri] != d || d.workspace == nil || d.hinted == 0 || d.merging {
 			return
 		}
 		if d.version != version {

@@ -55,10 +55,10 @@ func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic
 		message = change + " · " + message // editors cut the end off
 	}
 	severity := protocol.SeverityInformation
-	if hunks.BothChanged(p.Hunk) {
+	if p.Hunk.BothChanged() {
 		message += " · you have changed these lines too"
 	}
-	if p.Hunk.MaybeYours() || hunks.BothChanged(p.Hunk) {
+	if p.Hunk.MaybeYours() || p.Hunk.BothChanged() {
 		severity = protocol.SeverityWarning
 	}
 	d := protocol.Diagnostic{Range: p.LineRange(s.client.Encoding), Severity: severity, Source: protocol.Source, Message: message}
@@ -83,7 +83,7 @@ func (s *Server) diagnosticsAt(w *workspace, uri string) []protocol.Diagnostic {
 	list := append([]protocol.Diagnostic{}, s.reminder(w, uri)...)
 	all := s.placedAt(w, uri)
 	if uri == s.reviewURI(w) {
-		all = alone(all) // the others are listed in their files
+		all = hunks.OnlyListed(all) // the others are listed in their files
 	}
 	for _, p := range all {
 		list = append(list, s.diagnosticOf(w, &p))

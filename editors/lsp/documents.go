@@ -26,6 +26,7 @@ type document struct {
 	version   int
 	text      *protocol.Text
 	saved     string // the text when it was last opened, loaded or saved
+	loaded    bool   // the file has had the text, which the editor has loaded or saved
 
 	sent    bool   // the daemon knows that it is open
 	unsent  bool   // the daemon does not have its latest text
@@ -53,6 +54,7 @@ func (s *Server) didOpen(p *protocol.DidOpenParams) {
 	if d.workspace == nil && len(s.folders) == 0 {
 		s.adopt(d)
 	}
+	d.loaded = d.workspace != nil && d.isOnDisk()
 	s.docs[t.URI] = d
 	s.touch(d, nil)
 	s.tellDaemon(d)
@@ -95,7 +97,7 @@ func (s *Server) didChange(p *protocol.DidChangeParams) {
 			d.text = d.text.Edit(*c.Range, s.client.Encoding, c.Text)
 		}
 	}
-	if d.isOnDisk() {
+	if d.loaded = d.workspace != nil && d.workspace.diffs[d.path] != nil && d.isOnDisk(); d.loaded {
 		d.saved = d.text.Content // the editor loaded the file
 	} else if s.applying == 0 {
 		s.typing.Typed()
@@ -124,7 +126,7 @@ func (s *Server) didSave(p *protocol.DidSaveParams) {
 		d.typed(hunks.LinesBetween(d.text, now))
 		d.text = now
 	}
-	d.saved, d.hinted = d.text.Content, 0
+	d.saved, d.hinted, d.loaded = d.text.Content, 0, true
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
@@ -180,7 +182,7 @@ func (s *Server) tellDaemon(d *document) {
 	if !d.sent && d.unsavedText() && version > 0 {
 		version, text = version-1, &d.saved // from it the daemon knows on which lines of the file the user's changes are
 	}
-	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: version, Text: text})
+	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: version, Text: text, Saved: d.loaded})
 	if version < d.version {
 		s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.Content})
 	}
@@ -223,7 +225,7 @@ func (s *Server) flush(d *document) {
 		return
 	}
 	d.unsent = false
-	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.Content})
+	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.Content, Saved: d.loaded})
 	s.askPlacesIn(d)
 }
 
@@ -241,11 +243,8 @@ func (s *Server) notifyDaemon(method string, params any) {
 	}
 }
 
-// isOnDisk reports whether a document under review has the text of its file.
+// isOnDisk reports whether a document of a workspace has the text of its file.
 func (d *document) isOnDisk() bool {
-	if d.workspace == nil || d.workspace.diffs[d.path] == nil {
-		return false
-	}
 	info, err := os.Lstat(paths.Absolute(d.workspace.path, d.path))
 	if more := strings.Count(d.text.Content, "\n") + len(protocol.ByteOrderMark); err != nil || info.Size() < int64(len(d.text.Content)-more) || info.Size() > int64(len(d.text.Content)+more) {
 		return false
@@ -268,6 +267,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if d.merging = false; failure == "" {
+				d.hinted = 0 // the text is not older than the file any more
 				overlaps := slices.ContainsFunc(done.Diffs, func(one *sessions.Diff) bool { return one.Overlaps > 0 })
 				s.show(levelInfo, "cursord: %s", s.client.Merged(path.Base(diff.Path), d.clashes, overlaps))
 			}

@@ -19,6 +19,7 @@ const (
 	sessionsFile   = "SESSIONS.md"
 	transcriptFile = "chat.md"
 	commentFile    = "COMMENT.md"
+	questionFile   = "QUESTION.md"
 )
 
 // stateFolderOf returns the folder for the files of a workspace.

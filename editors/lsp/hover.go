@@ -117,7 +117,7 @@ func (s *Server) codeLenses(p *protocol.DocumentParams) ([]protocol.CodeLens, er
 func lensesOf(w *workspace, p *hunks.Placed, line int) (list []protocol.CodeLens) {
 	number, t := fmt.Sprintf("%d/%d", p.Index+1, len(p.Diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
 	commands := []*protocol.Command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
-	if choices := choicesOf(p.Hunk); choices != nil {
+	if p.Hunk.BothChanged() {
 		commands = nil
 		for i, one := range choices {
 			title := one.title

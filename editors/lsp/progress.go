@@ -43,6 +43,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	if t == nil {
 		return
 	}
+	w.began(t)
 	s.follow(w, t.SessionID)
 	s.tellStatus(w)
 	w.notePrompt(t)

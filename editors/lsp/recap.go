@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -20,12 +21,12 @@ func (s *Server) noticed(w *workspace, it *sessions.Item) {
 		return
 	}
 	const what = "The agent has lost the chat, and does not know what was said before."
-	params := protocol.ShowMessageParams{Type: levelWarning, Message: what, Actions: []protocol.MessageAction{{Title: "Ask again with the transcript"}}}
-	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		var chosen *protocol.MessageAction
-		if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil {
-			s.askAgain(w, it.SessionID)
-		}
+	s.typing.Later(func() { // its answer starts a turn
+		s.question(what, []protocol.MessageAction{{Title: "Ask again with the transcript"}}, func(title string, _ error) {
+			if title != "" {
+				s.askAgain(w, it.SessionID)
+			}
+		})
 	})
 }
 
@@ -45,18 +46,20 @@ func (s *Server) recapCommand(t *target) (any, error) {
 
 // askAgain asks the last prompt of a session once more, with what went with it, in a fresh chat that gets the transcript.
 func (s *Server) askAgain(w *workspace, session string) {
-	call(s, "turn/list", rpc.TurnListParams{SessionID: session, Limit: 1}, func(list rpc.TurnList, err error) {
-		switch {
+	call(s, "session/read", rpc.SessionReadParams{SessionID: session, Limit: rpc.ChatLostItems}, func(page api.Transcript, err error) {
+		switch turns := page.Turns; {
 		case err != nil:
 			s.complain(err)
-		case len(list.Turns) == 0:
+		case len(turns) == 0:
 			s.show(levelInfo, "cursord: the session has no prompt to ask again")
+		case !rpc.ChatLost(&page):
+			s.show(levelInfo, "cursord: the agent has lost no chat in the last turn; to ask something again, ask it again")
 		default:
-			context, lost := rpc.Again(list.Turns[0])
+			context, lost := rpc.Again(turns[len(turns)-1])
 			if lost > 0 {
 				s.show(levelWarning, "cursord: without %s, too long to be kept", plaintext.Count(lost, "text"))
 			}
-			p := s.newPrompt(w, &target{Prompt: list.Turns[0].Prompt, Session: session}, context)
+			p := s.newPrompt(w, &target{Prompt: turns[len(turns)-1].Prompt, Session: session}, context)
 			p.params.Recap = true
 			s.startTurn(p)
 		}

@@ -63,11 +63,6 @@ func (s *Server) placedInReview(w *workspace) (all []hunks.Placed) {
 	return all
 }
 
-// alone returns the hunks that only the list shows: their files cannot be opened.
-func alone(all []hunks.Placed) []hunks.Placed {
-	return slices.DeleteFunc(all, func(p hunks.Placed) bool { return !p.Alone })
-}
-
 // everyPlace returns the place at which an editor shows each hunk: in its file, or in the list if the file cannot be opened.
 func (s *Server) everyPlace(w *workspace) (all []hunks.Placed) {
 	uri, listed := s.reviewURI(w), false
@@ -81,7 +76,7 @@ func (s *Server) everyPlace(w *workspace) (all []hunks.Placed) {
 		}
 	}
 	if listed {
-		all = append(all, alone(s.placedInReview(w))...)
+		all = append(all, hunks.OnlyListed(s.placedInReview(w))...)
 	}
 	return all
 }
@@ -129,16 +124,11 @@ func (s *Server) syncReview(w *workspace) {
 // is the text before.
 func (s *Server) listChanged(d *document, was string) {
 	w := s.stateFolder(d.uri)
-	if w == nil || d.uri != s.reviewURI(w) || w.listsDecided(was) || !w.listsDecided(d.text.Content) {
+	if w == nil || d.uri != s.reviewURI(w) || hunks.ListsDecided(w.diffs, was) || !hunks.ListsDecided(w.diffs, d.text.Content) {
 		return
 	}
 	s.show(levelInfo, "cursord: here only %s takes a decision back", s.client.Key("undo"))
 	s.editReview(w, s.reviewText(w), reviewTries)
-}
-
-// listsDecided reports whether a text of the list has hunks that are not pending.
-func (w *workspace) listsDecided(text string) bool {
-	return slices.ContainsFunc(hunks.ListedIn(text), func(one hunks.Listed) bool { return hunks.Find(w.diffs, one.ID) == nil })
 }
 
 // inList reports whether only the list shows a hunk of a file.
@@ -150,14 +140,24 @@ func (s *Server) inList(w *workspace, d *sessions.Diff) bool {
 // editReview changes the list that the editor has open by an edit.
 func (s *Server) editReview(w *workspace, text string, tries int) {
 	d := s.docs[s.reviewURI(w)]
-	if d == nil || d.text.Content == text || tries == 0 {
+	if d == nil || d.text.Content == text || tries == 0 || d.merging {
 		return
 	}
-	e := s.newEdits()
+	e, version := s.newEdits(), d.version
 	e.add(d.uri, d.text.EditTo(text, s.client.Encoding))
+	d.merging = true // until its change is reported: another edit would be for an older text, and an editor would say so over a message
+	again := func() {
+		d.merging = false
+		s.editReview(w, s.reviewText(w), tries-1)
+	}
 	s.apply(reviewFile, e.workspaceEdit(), func(failure string) {
-		if failure != "" {
-			s.after(reviewPause, func() { s.editReview(w, s.reviewText(w), tries-1) })
+		switch {
+		case failure != "":
+			s.after(reviewPause, again)
+		case d.version == version:
+			d.arrives = again
+		default:
+			again()
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"cursord/editors/lsp/approvals"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -28,8 +29,8 @@ func (s *Server) tell(key, method string, params any) {
 	s.out.Send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
 }
 
-// ask makes a request of the editor. The loop calls then with the answer, if the editor answers.
-func (s *Server) ask(method string, params any, then func(rpc.Message)) {
+// ask makes a request of the editor, and returns its id. The loop calls then with the answer, if the editor answers.
+func (s *Server) ask(method string, params any, then func(rpc.Message)) (request string) {
 	s.askedID++
 	id := json.RawMessage(strconv.Quote(fmt.Sprintf("cursord-%d", s.askedID)))
 	if then == nil {
@@ -37,6 +38,33 @@ func (s *Server) ask(method string, params any, then func(rpc.Message)) {
 	}
 	s.asked[string(id)] = then
 	s.out.Send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
+	return string(id)
+}
+
+// question puts a question of the editor, and returns the request's id. The loop calls then with the title of the answer; "" if the user
+// has closed the question, or the editor answers with an error.
+func (s *Server) question(message string, answers []protocol.MessageAction, then func(title string, err error)) (request string) {
+	takesKeys := s.client.PopupsTakeKeys()
+	if takesKeys {
+		s.typing.Open()
+	}
+	params := protocol.ShowMessageParams{Type: levelWarning, Message: s.client.InPopup(approvals.Fit(message, len(answers), s.client.Rows())), Actions: answers}
+	return s.ask("window/showMessageRequest", params, func(m rpc.Message) {
+		if takesKeys {
+			s.typing.Close()
+		} else {
+			s.typing.Sign()
+		}
+		if e := failedAnswer(m); e != nil {
+			then("", e)
+			return
+		}
+		chosen := &protocol.MessageAction{}
+		if !decode(m.Result, &chosen) || chosen == nil {
+			chosen = &protocol.MessageAction{}
+		}
+		then(chosen.Title, nil)
+	})
 }
 
 // failedAnswer returns the error in an answer; nil if it has none.
@@ -75,9 +103,7 @@ func invalidRequest(message string) *rpc.Error {
 	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: message}
 }
 
-func invalidParams(field, message string) *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: field + ": " + message, Data: rpc.ErrorData{Kind: "invalid", Field: field}}
-}
+func invalidParams(field, message string) *rpc.Error { return protocol.Invalid(field, message) }
 
 // Levels of messages.
 const (

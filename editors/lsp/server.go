@@ -237,6 +237,9 @@ func (s *Server) after(d time.Duration, f func()) *time.Timer {
 
 // take handles a message of the editor.
 func (s *Server) take(m rpc.Message) {
+	if typing.Shows(m.Method, m.Params) {
+		s.typing.Sign()
+	}
 	switch {
 	case m.IsResponse():
 		if f := s.asked[string(m.ID)]; f != nil {

@@ -200,11 +200,8 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 			return
 		}
 		const keep, remove = "Keep it", "Delete it"
-		s.ask("window/showMessageRequest", protocol.ShowMessageParams{
-			Type: levelWarning, Message: listed.Question(w.listedTitles[t.Session], hunks), Actions: []protocol.MessageAction{{Title: keep}, {Title: remove}},
-		}, func(m rpc.Message) {
-			var chosen *protocol.MessageAction
-			if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil && chosen.Title == remove {
+		s.question(listed.Question(w.listedTitles[t.Session], hunks), []protocol.MessageAction{{Title: keep}, {Title: remove}}, func(title string, _ error) {
+			if title == remove {
 				sure()
 			}
 		})

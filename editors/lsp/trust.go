@@ -28,18 +28,13 @@ func (s *Server) askTrust(p *prompt) {
 			plaintext.FirstLine(filepath.Base(w.named), 40), s.client.Key("allow"), s.client.Key("deny"), w.named)
 		return
 	}
-	params := protocol.ShowMessageParams{
-		Type:    levelWarning,
-		Message: fmt.Sprintf("May the agent run commands and change files in %s?", w.named),
-		Actions: []protocol.MessageAction{{Title: titleDeny}, {Title: titleAllow}},
-	}
-	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		var chosen *protocol.MessageAction
-		switch e := failedAnswer(m); {
+	message := fmt.Sprintf("May the agent run commands and change files in %s?", w.named)
+	s.question(message, []protocol.MessageAction{{Title: titleDeny}, {Title: titleAllow}}, func(title string, err error) {
+		switch {
 		case len(w.untrusted) == 0:
-		case e != nil:
+		case err != nil:
 			s.show(levelWarning, "cursord: %s is not trusted: %s or %s", w.named, s.client.Key("allow"), s.client.Key("deny"))
-		case decode(m.Result, &chosen) && chosen != nil && chosen.Title == titleAllow:
+		case title == titleAllow:
 			s.trust(w)
 		default:
 			s.deny(w)

@@ -42,6 +42,7 @@ func (k *clientState) recordDocument(m *rpc.Message) {
 		URI     string          `json:"uri"`
 		Version *int            `json:"version,omitempty"`
 		Text    json.RawMessage `json:"text,omitempty"`
+		Saved   bool            `json:"saved,omitempty"`
 	}
 	if json.Unmarshal(m.Params, &p) != nil {
 		return
@@ -70,10 +71,12 @@ func (k *clientState) recordDocument(m *rpc.Message) {
 		if d == nil || p.Version != nil && version < d.version {
 			return
 		}
-		if p.Version != nil {
-			d.version = version
+		if p.Version == nil || version == d.version {
+			_ = json.Unmarshal(d.params, &p) // it was JSON before
+		} else {
+			d.version, p.Text = version, nil // as on disk
 		}
-		p.Version, p.Text = &d.version, nil // as on disk
+		p.Version, p.Saved = &d.version, p.Text != nil
 		if saved, err := json.Marshal(p); err == nil {
 			d.params = saved
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -150,7 +150,7 @@ func fill(body []byte, had int) (deltas [][]byte) {
 	if len(it.Text) <= had || !utf8.RuneStart(it.Text[had]) {
 		return nil
 	}
-	for offset, part := range daemon.DeltaParts(it.Text, had) {
+	for offset, part := range api.DeltaParts(it.Text, had) {
 		params, err := json.Marshal(rpc.DeltaParams{
 			Workspace: m.Params.Workspace, SessionID: it.SessionID, TurnID: it.TurnID, ItemID: it.ID, Kind: it.Kind,
 			Offset: offset, Text: part,

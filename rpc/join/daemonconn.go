@@ -217,7 +217,7 @@ func (d *daemonConn) lost() {
 		j.phase, j.err = over, errors.New("the daemon has ended")
 	}
 	for _, r := range j.pending.all() {
-		r.perhaps = r.perhaps || !r.declined
+		r.mayBeDone = r.mayBeDone || !r.declined
 		if r.mayRepeat() && !r.cancelled && j.phase == connecting {
 			r.declined = false
 			continue

@@ -161,9 +161,12 @@ func (j *joiner) hangUp(why ending) (ok bool) {
 
 // fromEditor passes the editor's messages on to the daemon.
 func (j *joiner) fromEditor() ending {
-	for {
+	for framed := false; ; {
 		m, body, err := j.in.Next(j.out.refuseFrom(j.in))
-		j.out.setFraming(j.in.Framing())
+		if !framed { // later it would wait for an editor that does not read
+			j.out.setFraming(j.in.Framing())
+			framed = j.in.Framing() != rpc.FramingUnknown
+		}
 		switch {
 		case errors.As(err, new(*rpc.FrameError)):
 			return inputBroken

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -65,6 +65,21 @@ func TestJoinHeaders(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 	require.NoError(t, j.daemon.Close())
 	require.False(t, <-j.ended)
+}
+
+// TestJoinDeafEditor: what an editor that does not read sends, say a cancel, goes to the daemon.
+func TestJoinDeafEditor(t *testing.T) {
+	j := startJoin(t)
+	j.connect()
+	j.says(`{"method":"1"}`)
+	j.asked()
+	long := `{"method":"` + strings.Repeat("x", 1<<20) + `"}`
+	j.tells(long)
+	_, err := j.out.Peek(1) // the rest of the message waits for its reader
+	require.NoError(t, err)
+	j.says(`{"method":"2"}`)
+	require.Equal(t, `{"method":"2"}`, j.asked())
+	j.hearsAll(long)
 }
 
 func TestJoinSkipsWhatIsTooLong(t *testing.T) {
@@ -189,7 +204,7 @@ func TestJoinGoesOn(t *testing.T) {
 
 	require.JSONEq(t, `{"jsonrpc":"2.0","method":"$/setTrace","params":{"value":"messages"}}`, j.asked())
 	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/a","version":3,"text":"three"}}`, j.asked())
-	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/b","version":2}}`, j.asked())
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"document/didOpen","params":{"uri":"file:///w/b","version":2,"text":"two","saved":true}}`, j.asked())
 	again := map[string]string{}
 	var ids []string
 	for range 3 {
@@ -236,11 +251,11 @@ func TestJoinFillsInParts(t *testing.T) {
 	require.NoError(t, j.daemon.Close())
 	j.connect()
 	j.hearsAll(saysConnected)
-	rest := strings.Repeat("x", 5) + strings.Repeat("é", daemon.MaxDelta) // characters cross the ends of parts
+	rest := strings.Repeat("x", 5) + strings.Repeat("é", api.MaxDelta) // characters cross the ends of parts
 	last := changed(2, "completed", "some"+rest)
 	go j.tells(last)
 	text := "some"
-	for i, size := range []int{daemon.MaxDelta - 1, daemon.MaxDelta, 6} {
+	for i, size := range []int{api.MaxDelta - 1, api.MaxDelta, 6} {
 		var m struct {
 			Method string
 			Params rpc.DeltaParams
@@ -289,13 +304,19 @@ func TestJoinWithoutDaemon(t *testing.T) {
 	j.says(`{"id":"a","method":"diff/reject"}`)
 	heard := make(chan string, 1)
 	go func() { heard <- j.hears() }()
-	<-j.dialed
-	j.dials <- dialed{err: errors.New("no room <here>")}
+	var refused string
+	for refused == "" {
+		select {
+		case <-j.dialed:
+			j.dials <- dialed{err: errors.New("no room <here>")}
+		case refused = <-heard:
+		}
+	}
 	var answer struct {
 		ID    string
 		Error rpc.Error
 	}
-	require.NoError(t, json.Unmarshal([]byte(<-heard), &answer))
+	require.NoError(t, json.Unmarshal([]byte(refused), &answer))
 	require.Equal(t, "a", answer.ID)
 	require.Equal(t, "no room <here>", answer.Error.Message)
 	require.Equal(t, rpc.CodeUnavailable, answer.Error.Code)

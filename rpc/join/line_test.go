@@ -93,6 +93,7 @@ func (j *joined) connect() {
 	j.t.Helper()
 	conn, accepted := pair(j.t)
 	j.dials <- dialed{conn: conn}
+	require.NoError(j.t, accepted.SetReadDeadline(time.Now().Add(patience)))
 	j.daemon, j.down = accepted, rpc.NewFrameReader(accepted, rpc.HardCap)
 	var hello struct{ ID, Method string }
 	require.NoError(j.t, json.Unmarshal([]byte(j.asked()), &hello))

@@ -22,12 +22,12 @@ type request struct {
 	sent      int  // to how many daemons it was sent
 	cancelled bool // the editor no longer wants an answer
 	declined  bool // a daemon was about to end and has not done it
-	perhaps   bool // a daemon has ended that may have done it
+	mayBeDone bool // a daemon has ended that may have done it
 }
 
 // reading requests have no effect.
 var reading = []string{
-	"workspace/list", "search", "session/list", "session/read", "session/export", "item/read", "turn/list", "turn/wait", "attempt/list", "diff/list",
+	"workspace/list", "search", "session/list", "session/read", "session/export", "session/commits", "item/read", "turn/list", "turn/wait", "attempt/list", "diff/list",
 	"diff/unified", "diff/place", "file/why", "commit/why", "agent/status", "agent/models", "agent/chats", "approval/list", "approval/rules", "daemon/status", "shutdown",
 }
 
@@ -62,7 +62,7 @@ func (r *request) mayRepeat() bool { return (r.repeat || r.declined) && r.sent <
 
 // unanswered returns the answer to r when no daemon will answer it, because of cause.
 func (r *request) unanswered(cause string) []byte {
-	happened := !r.reads && r.perhaps
+	happened := !r.reads && r.mayBeDone
 	hint := "it has not taken effect: try again"
 	if happened {
 		hint = "look whether it has taken effect before you try again"

@@ -32,7 +32,7 @@ func TestEachMethodIsRepeatedOrNot(t *testing.T) {
 	known := slices.Concat(reading, settling, sentOnce)
 	for name := range methods {
 		if !slices.Contains(known, name) {
-			t.Errorf("%s: put it into reading or settling (pending.go) if it may be sent twice, else into sentOnce", name)
+			t.Errorf("%s: put it into reading or settling (pending.go) if it may be sent twice, else into sentOnce (pending_test.go)", name)
 		}
 	}
 	for i, name := range known {

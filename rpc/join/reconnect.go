@@ -28,7 +28,7 @@ const (
 func (j *joiner) keepConnected(ctx context.Context) {
 	defer close(j.done)
 	at := newCursor()
-	tries, pause, said, connections, short := 0, firstPause, "", 0, 0
+	tries, pause, said, connections, shortLived := 0, firstPause, "", 0, 0
 	for {
 		d, err := j.connect(ctx)
 		if err == nil {
@@ -45,10 +45,10 @@ func (j *joiner) keepConnected(ctx context.Context) {
 			j.rest(ctx)
 			// After a daemon that has served, the next try follows at once. After daemons that end as they begin, the pauses
 			// grow.
-			if short++; time.Since(since) > firstPause {
-				short = 0
+			if shortLived++; time.Since(since) > firstPause {
+				shortLived = 0
 			}
-			time.Sleep(min(time.Duration(short*short)*dial.StartPoll, longPause))
+			time.Sleep(min(time.Duration(shortLived*shortLived)*dial.StartPoll, longPause))
 			continue
 		}
 		if tries++; tries < quickTries {

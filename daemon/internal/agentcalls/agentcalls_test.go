@@ -8,6 +8,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/internal/clock"
+	"cursord/diffs"
 )
 
 // TestParts cuts batches of calls. Each call is a word: s and S are the start and the end of a command, e and E of an edit.
@@ -56,4 +57,35 @@ func TestSaidAt(t *testing.T) {
 			require.Less(t, got, now, c.name)
 		}
 	}
+}
+
+// TestRefused finds the refused calls that may have run, and says whose their changes are.
+func TestRefused(t *testing.T) {
+	asked := time.Now()
+	no := asked.Add(time.Minute)
+	may := agent.ToolEnd{Call: agent.Call{Title: "b"}, State: agent.CallRejected, Asked: asked, Refused: no}
+	ran := may
+	ran.State = agent.CallCompleted
+	events := []agent.Event{agent.ToolEnd{Call: agent.Call{Title: "a"}, State: agent.CallRejected}, agent.ToolStart{}, may, ran}
+	require.Equal(t, map[int]string{1: "b"}, Refused(events))
+	require.Nil(t, Refused(events[:2]))
+
+	require.Equal(t, clock.At(no), endedBy(&may, &agent.Heard{}, clock.At(asked)))
+	require.Equal(t, clock.At(no)+1, endedBy(&may, &agent.Heard{}, clock.At(no)+1))
+
+	require.Equal(t, diffs.ViaUnknown, ViaEnd(&may, clock.At(asked), false))
+	require.Equal(t, diffs.ViaUnknown, ViaEnd(&may, clock.At(no)-1, false), "the file system's clock may be slow")
+	require.Equal(t, diffs.ViaEdit, ViaEnd(&may, clock.At(no), false))
+	require.Equal(t, diffs.ViaEdit, ViaEnd(&may, clock.At(asked), true))
+	require.Equal(t, diffs.ViaEdit, ViaEnd(&ran, clock.At(asked), false))
+}
+
+// TestLast takes the latest call.
+func TestLast(t *testing.T) {
+	one, two := 1, 2
+	open := map[string][]*int{"a": {&one, &two}}
+	require.Equal(t, &two, Last(open, "a"))
+	require.Equal(t, &one, Last(open, "a"))
+	require.Nil(t, Last(open, "a"))
+	require.Empty(t, open)
 }

@@ -2,8 +2,8 @@
 // and commands as a shell does. A command that is not understood completely matches no rule.
 //
 // A rule and a command match if they are the same line, word for word, except that the last simple command of the line may have
-// more words. These must be plain: no substitution, no expansion of a variable or of braces. Each pipe, list, assignment, redirection and
-// substitution of the command must be in the rule. An exact rule takes no more words.
+// more words. These must be plain: no substitution, no expansion of a variable or of braces. Each pipe, list, line break, assignment,
+// redirection and substitution of the command must be in the rule. A rule of Always takes only words that are known to be harmless there.
 package allow
 
 import (
@@ -26,17 +26,21 @@ const MaxCommand = 16 << 10
 
 // A Rule is the beginning of allowed commands, or the whole of one. The zero Rule matches nothing.
 type Rule struct {
-	steps []step
-	exact bool
+	line line
+	more more
+}
+
+// A line is the simple commands of a command line. between has the operators and line breaks before, between and behind them.
+type line struct {
+	steps   []step
+	between []string
 }
 
 // A step is a simple command of a line.
 type step struct {
-	join       string // how it follows the one before: "", ";", "&&", "||", "|" or "|&"
-	background bool   // "&" ends the list that ends with it
-	assigns    []string
-	words      []word
-	redirects  []string
+	assigns   []string
+	words     []word
+	redirects []string
 }
 
 // A word is a word as the shell understands it. Two words with one text are the same word.
@@ -47,72 +51,42 @@ type word struct {
 
 // Parse reads a rule. The error completes "the rule …".
 func Parse(text string) (Rule, error) {
-	steps, err := read(text)
+	l, err := read(text)
 	if err != nil {
 		return Rule{}, err
 	}
-	return Rule{steps: steps}, nil
+	return Rule{line: l, more: anything}, nil
 }
 
-// Always is Parse for a command that a person has allowed for good. The rule is exact if more words could name another command, or belong to
-// another file: the last command of the line sets a variable, is redirected, or is a program that runs what its arguments name.
+// Always is Parse for a command that a person has allowed for good. It takes more words only if they are known to be harmless.
 func Always(command string) (Rule, error) {
 	r, err := Parse(command)
-	r.exact = len(r.steps) > 0 && r.steps[len(r.steps)-1].runsArguments()
+	r.more = r.line.harmless()
 	return r, err
 }
 
 // Exact reports whether the rule allows no more words than its own.
-func (r Rule) Exact() bool { return r.exact }
+func (r Rule) Exact() bool { return r.more == nothing }
 
 var (
 	// runners run the command that begins behind their options.
-	runners = append([]string{
-		"bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "nice", "nohup", "npx", "setsid", "sh", "stdbuf", "strace", "sudo", "time",
-		"timeout", "uvx", "xargs", "zsh",
-	}, interpreters...)
-	interpreters = []string{"lua", "node", "perl", "php", "python", "python3", "ruby"}
+	runners = []string{
+		"ash", "bash", "builtin", "command", "csh", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "mksh", "nice", "nohup", "npx", "pwsh", "setsid",
+		"sh", "stdbuf", "strace", "sudo", "tcsh", "time", "timeout", "uvx", "xargs", "zsh",
+		"elixir", "groovy", "guile", "java", "julia", "lua", "luajit", "node", "nodejs", "osascript", "perl", "php", "pypy", "python", "python3", "Rscript", "ruby", "scala", "ts-node", "tsx",
+	}
 	// anywhere are those whose command may also stand behind other words, such as find's -exec.
 	anywhere = []string{"find", "parallel", "script", "ssh", "su", "watch"}
-	// hosts run, with some arguments, a command that these name: in another environment, for an option, or in a language of their own.
-	hosts = []string{
-		".", "[", "ack", "alias", "ar", "at", "awk", "batch", "bundle", "busybox", "bwrap", "capsh", "chroot", "chrt", "conda", "coproc", "crontab", "dbus-run-session",
-		"deno", "docker", "emacs", "entr", "ex", "expect", "fakeroot", "fd", "fdfind", "firejail", "flatpak", "flock", "fzf", "gawk", "gdb", "gosu", "hash",
-		"hyperfine", "ionice", "ip", "ksu", "kubectl", "less", "lldb", "ltrace", "man", "mawk", "more", "nc", "ncat", "nix", "nix-shell", "nsenter", "numactl", "nvim",
-		"perf", "pkexec", "podman", "poetry", "printf", "prlimit", "psql", "rg", "rsync", "run0", "runuser", "scp", "screen", "sed", "setarch", "setpriv", "sftp", "sg",
-		"socat", "source", "split", "sqlite3", "start-stop-daemon", "systemd-run", "tar", "taskset", "tclsh", "test", "tini", "tmux", "toybox", "trap", "unbuffer",
-		"unshare", "uv", "valgrind", "vi", "view", "vim", "xvfb-run", "zip",
-	}
-	// tools have commands of their own, which the next word names. Those in open run what a later word names.
-	tools = []string{"bun", "cargo", "cmake", "git", "go", "gradle", "hg", "jj", "just", "make", "mvn", "ninja", "npm", "pip", "pnpm", "rake", "svn", "task", "yarn"}
-	open  = []string{"bisect", "config", "difftool", "dlx", "exec", "filter-branch", "help", "mergetool", "rebase", "run", "submodule", "tool", "worktree", "x"}
 )
 
-// runsArguments reports whether a command could run any other one if more words followed.
-func (s step) runsArguments() bool {
-	name := path.Base(s.words[0].text)
-	is := func(lists ...[]string) bool {
-		return slices.ContainsFunc(lists, func(l []string) bool { return slices.Contains(l, name) })
-	}
-	switch {
-	case !s.words[0].plain || len(s.assigns) > 0 || len(s.redirects) > 0:
-		return true
-	case is(tools, interpreters): // python3 FILE has the file do what it does
-		if len(s.words) < 2 || !s.words[1].plain || isOption(s.words[1].text) {
-			return true
-		}
-		return slices.Contains(open, s.words[1].text) && (len(s.words) == 2 || name == "git") // npm run build has named what runs
-	}
-	return is(runners, anywhere, hosts) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld.so")
-}
-
-// RunsAny reports whether the words that the rule takes behind its own could name any other command: those of "sudo" and "env -i" could,
-// but not those of "sudo make", which are make's.
+// RunsAny reports whether the rule does not say what runs, but only what runs it, as "sudo", "env -i", "find ." and "$CMD x" do. "sudo make"
+// says it.
 func (r Rule) RunsAny() bool {
-	if len(r.steps) == 0 {
+	steps := r.line.steps
+	if len(steps) == 0 {
 		return false
 	}
-	for _, w := range r.steps[len(r.steps)-1].words {
+	for _, w := range steps[len(steps)-1].words {
 		switch name := path.Base(w.text); {
 		case !w.plain || slices.Contains(anywhere, name):
 			return true
@@ -129,10 +103,10 @@ func isOption(word string) bool {
 	return err == nil || strings.HasPrefix(word, "-") || strings.Contains(word, "=")
 }
 
-// Allows reports whether a command is the rule's, perhaps with more words at its end if the rule is not exact.
+// Allows reports whether a command is the rule's, perhaps with more words at its end.
 func (r Rule) Allows(command string) bool {
-	steps, err := read(command)
-	return err == nil && r.allows(steps)
+	l, err := read(command)
+	return err == nil && r.allows(l)
 }
 
 // First returns the index of the first rule that allows a command, or -1.
@@ -140,27 +114,26 @@ func First(command string, rules []Rule) int {
 	if len(rules) == 0 {
 		return -1
 	}
-	steps, err := read(command)
+	l, err := read(command)
 	if err != nil {
 		return -1
 	}
-	return slices.IndexFunc(rules, func(r Rule) bool { return r.allows(steps) })
+	return slices.IndexFunc(rules, func(r Rule) bool { return r.allows(l) })
 }
 
-func (r Rule) allows(steps []step) bool {
-	if len(r.steps) == 0 || len(steps) != len(r.steps) {
+func (r Rule) allows(l line) bool {
+	if len(r.line.steps) == 0 || !slices.Equal(l.between, r.line.between) {
 		return false
 	}
-	last := len(steps) - 1
-	for i, have := range steps {
-		want := r.steps[i]
-		if have.join != want.join || have.background != want.background ||
-			!slices.Equal(have.assigns, want.assigns) || !slices.Equal(have.redirects, want.redirects) ||
-			len(have.words) < len(want.words) || (i < last || r.exact) && len(have.words) > len(want.words) {
+	for i, have := range l.steps {
+		want := r.line.steps[i]
+		n := len(want.words)
+		if !slices.Equal(have.assigns, want.assigns) || !slices.Equal(have.redirects, want.redirects) ||
+			len(have.words) < n || !slices.Equal(have.words[:n], want.words) {
 			return false
 		}
-		for n, w := range have.words {
-			if n < len(want.words) && w != want.words[n] || n >= len(want.words) && !w.plain {
+		for _, w := range have.words[n:] {
+			if i < len(l.steps)-1 || !r.more.takes(w) {
 				return false
 			}
 		}
@@ -177,39 +150,36 @@ var (
 )
 
 // read takes a command line apart. It refuses what it does not understand.
-func read(line string) (steps []step, err error) {
+func read(text string) (l line, err error) {
 	switch {
-	case len(line) > MaxCommand:
-		return nil, errLong
-	case !utf8.ValidString(line) || strings.ContainsFunc(line, unclear):
-		return nil, errUnclear
+	case len(text) > MaxCommand:
+		return line{}, errLong
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unclear):
+		return line{}, errUnclear
 	}
 	defer func() {
 		if recover() != nil { // a fault of the parser
-			steps, err = nil, errSyntax
+			l, err = line{}, errSyntax
 		}
 	}()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return nil, errSyntax
+		return line{}, errSyntax
 	}
 	if len(file.Last) > 0 {
-		return nil, errComplex // a comment
+		return line{}, errComplex // a comment
 	}
-	r := reader{line: line}
-	for i, s := range file.Stmts {
-		join := ""
-		if i > 0 {
-			join = ";"
-		}
-		if !r.statement(s, join) {
-			return nil, errComplex
+	r := reader{text: text}
+	for _, s := range file.Stmts {
+		if !r.statement(s) {
+			return line{}, errComplex
 		}
 	}
 	if len(r.steps) == 0 {
-		return nil, errEmpty
+		return line{}, errEmpty
 	}
-	return r.steps, nil
+	r.gap(uint(len(text)))
+	return r.line, nil
 }
 
 // unclear reports whether a person may not see what the character does.
@@ -219,61 +189,68 @@ func unclear(r rune) bool {
 
 // A reader collects the steps of a line.
 type reader struct {
-	line  string
-	steps []step
+	line
+	text string
+	at   uint // where the last step ends
 }
 
 // statement adds a statement; false if it is not understood.
-func (r *reader) statement(s *syntax.Stmt, join string) bool {
+func (r *reader) statement(s *syntax.Stmt) bool {
 	if len(s.Comments) > 0 || s.Negated || s.Coprocess || s.Disown {
 		return false
 	}
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return r.simple(s, cmd, join)
+		return r.simple(s, cmd)
 	case *syntax.BinaryCmd:
 		if len(s.Redirs) > 0 || cmd.X == nil || cmd.Y == nil || cmd.X.Background || cmd.Y.Background {
 			return false
 		}
 		switch cmd.Op {
 		case syntax.AndStmt, syntax.OrStmt, syntax.Pipe, syntax.PipeAll:
-		default:
-			return false
+			return r.statement(cmd.X) && r.statement(cmd.Y)
 		}
-		if !r.statement(cmd.X, join) || !r.statement(cmd.Y, cmd.Op.String()) {
-			return false
-		}
-	default:
-		return false
 	}
-	r.steps[len(r.steps)-1].background = s.Background
-	return true
+	return false
 }
 
-func (r *reader) simple(s *syntax.Stmt, cmd *syntax.CallExpr, join string) bool {
+func (r *reader) simple(s *syntax.Stmt, cmd *syntax.CallExpr) bool {
 	if len(cmd.Args) == 0 {
 		return false
 	}
-	made := step{join: join, background: s.Background}
+	var made step
+	from, to := cmd.Args[0].Pos().Offset(), uint(0)
+	written := func(n syntax.Node) string {
+		from, to = min(from, n.Pos().Offset()), max(to, n.End().Offset())
+		return r.source(n)
+	}
 	for _, a := range cmd.Assigns {
-		made.assigns = append(made.assigns, r.source(a))
+		made.assigns = append(made.assigns, written(a))
 	}
 	for _, w := range cmd.Args {
+		written(w)
 		made.words = append(made.words, r.word(w))
 	}
 	for _, d := range s.Redirs {
 		if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc || d.Hdoc != nil || d.Word == nil {
 			return false
 		}
-		made.redirects = append(made.redirects, r.source(d))
+		made.redirects = append(made.redirects, written(d))
 	}
+	r.gap(from)
+	r.at = to
 	r.steps = append(r.steps, made)
 	return true
 }
 
+// gap adds what stands between the last step and an offset, without blanks and lines that go on.
+func (r *reader) gap(to uint) {
+	r.between = append(r.between, strings.NewReplacer("\\\n", "", " ", "", "\t", "").Replace(r.text[r.at:to]))
+}
+
 // source returns a node as it is written.
 func (r *reader) source(n syntax.Node) string {
-	return r.line[n.Pos().Offset():n.End().Offset()]
+	return r.text[n.Pos().Offset():n.End().Offset()]
 }
 
 // word reads a word. Quoted characters that would mean something without quotes get a backslash, so that the texts of two words

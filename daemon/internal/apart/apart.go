@@ -42,8 +42,8 @@ type Tree interface {
 	// Base returns the content that a path had before the agent's first change that is not decided, as far as it is known. It is for
 	// changes that nobody has seen being made.
 	Base(ctx context.Context, path string) (_ diffs.Content, known bool)
-	// Note tells the tree that the work tree's present content of a path is taken in.
-	Note(path string) error
+	// TookIn tells the tree that the work tree's present content of a path is taken in.
+	TookIn(path string) error
 	// Hold lets a path that shows what the work tree holds become the agent's, with its present content, because the work tree's is about
 	// to be written. It returns what is to be called afterwards.
 	Hold(paths ...string) (written func(), err error)
@@ -61,8 +61,8 @@ type Tree interface {
 	Shift() *snapshot.Shift
 	// Enter makes a command, which has not been started, start in the tree, in a folder that its Dir names.
 	Enter(cmd *overlay.Command) error
-	// Notes lists where the tree could not be made like the work tree.
-	Notes() []copytree.Note
+	// Differences lists where the tree could not be made like the work tree.
+	Differences() []copytree.Note
 }
 
 // Places say where a session's tree is, and how it is made.

@@ -1,6 +1,7 @@
 package apart
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -67,70 +68,48 @@ func (o *overlaid) Changed(ctx context.Context) (list []string, hidden int, err 
 	return o.listed(ctx, list, rules)
 }
 
-// listed leaves out of a sorted list of files what git ignores.
+// A rule is whose ignore files hide a file.
+type rule int
+
+const (
+	anybodys rule = iota + 1 // those of the work tree, or what nobody wants to review
+	agents                   // only the agent's
+)
+
+// listed leaves out of a sorted list of files what git ignores, but lists some of the files that only the agent's rules hide; over is how
+// many more there are of these. With rules, the agent may have changed ignore files.
 func (o *overlaid) listed(ctx context.Context, list []string, rules bool) (_ []string, over int, err error) {
 	byRepo := map[string][]string{} // by the repository's folder
 	for _, name := range list {
 		if o.barred(name) {
 			continue // git would refuse to say anything about it
 		}
-		at := o.repositoryOf(name)
+		at := o.innermostRepository(name)
 		byRepo[at] = append(byRepo[at], name)
 	}
-	hidden := map[string]bool{} // whether only the agent's rules hide a file
+	hiddenBy := map[string]rule{}
 	for at, names := range byRepo {
 		if at == "" {
 			for _, name := range names {
-				hidden[name] = false
-				if !slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "node_modules" }) {
-					delete(hidden, name)
+				if slices.Contains(strings.Split(name, "/"), "node_modules") {
+					hiddenBy[name] = anybodys // no repository says so, but nobody reviews these
 				}
 			}
 			continue
 		}
-		repo := git.Repository{Git: git.Tree{Dir: o.lower(at), Within: true, Guard: o.guard}}
-		if at != "." {
-			repo.At = at + "/"
-		}
-		ignored, err := repo.Hidden(ctx, names)
-		if err != nil {
-			// It says nothing about what lies in a submodule. One that is not checked out in the work tree may be in the agent's.
-			links, other := repo.Git.Submodules(ctx)
-			if other != nil {
-				return nil, 0, err
-			}
-			names = slices.DeleteFunc(names, func(name string) bool {
-				return slices.ContainsFunc(links, func(link string) bool { return strings.HasPrefix(name, repo.At+link+"/") })
-			})
-			if ignored, err = repo.Hidden(ctx, names); err != nil {
-				return nil, 0, err
-			}
-		}
-		for name := range ignored {
-			hidden[name] = false
-		}
-		if !rules {
-			continue
-		}
-		left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] })
-		byAgent, err := o.hiddenByAgent(ctx, repo, at, left)
-		if err != nil {
+		if err := o.ignored(ctx, at, names, rules, hiddenBy); err != nil {
 			return nil, 0, err
 		}
-		for name := range byAgent {
-			hidden[name] = true
-		}
 	}
-	agents := 0
+	shown := 0
 	list = slices.DeleteFunc(list, func(name string) bool {
-		byAgent, ignored := hidden[name]
-		switch {
-		case !ignored:
+		switch by := hiddenBy[name]; {
+		case by == 0:
 			return false
-		case byAgent && agents < hiddenMost:
-			agents++
+		case by == agents && shown < hiddenMost:
+			shown++
 			return false
-		case byAgent:
+		case by == agents:
 			over++
 		}
 		return true
@@ -138,8 +117,42 @@ func (o *overlaid) listed(ctx context.Context, list []string, rules bool) (_ []s
 	return list, over, nil
 }
 
-// repositoryOf returns the folder of the work tree's innermost repository that has a path, "." for the workspace; "" if none has.
-func (o *overlaid) repositoryOf(name string) string {
+// ignored adds to hiddenBy which of the names in the repository at a folder of the work tree git ignores.
+func (o *overlaid) ignored(ctx context.Context, at string, names []string, rules bool, hiddenBy map[string]rule) error {
+	repo := git.Repository{Git: git.Tree{Dir: o.lower(at), Within: true, Guard: o.guard}}
+	if at != "." {
+		repo.At = at + "/"
+	}
+	hidden, err := repo.Hidden(ctx, names)
+	if err != nil {
+		// It says nothing about what lies in a submodule. One that is not checked out in the work tree may be in the agent's.
+		links, other := repo.Git.Submodules(ctx)
+		if other != nil {
+			return err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return slices.ContainsFunc(links, func(link string) bool { return strings.HasPrefix(name, repo.At+link+"/") })
+		})
+		if hidden, err = repo.Hidden(ctx, names); err != nil {
+			return err
+		}
+	}
+	for name := range hidden {
+		hiddenBy[name] = anybodys
+	}
+	if !rules {
+		return nil
+	}
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return hidden[name] })
+	byAgent, err := o.hiddenByAgent(ctx, repo, at, left)
+	for name := range byAgent {
+		hiddenBy[name] = agents
+	}
+	return err
+}
+
+// innermostRepository returns the folder of the work tree's innermost repository that has a path, "." for the workspace; "" if none has.
+func (o *overlaid) innermostRepository(name string) string {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		if filestat.Of(o.lower(dir + "/.git")).Exists() {
 			return dir
@@ -205,14 +218,23 @@ func (o *overlaid) Base(ctx context.Context, path string) (diffs.Content, bool) 
 	if data, known := o.indexed(ctx, path); known {
 		base.Data = data
 	} else {
-		base.Data = diffs.Common(real.Data, here.Data)
+		base.Data = common(real.Data, here.Data)
 	}
 	return base, true
 }
 
+// common returns lines that both texts have, in their order: a base from which each of them has added the rest.
+func common(a, b []byte) (both []byte) {
+	lines, at := slices.Collect(bytes.Lines(a)), 0
+	for _, e := range diffs.LineEdits(string(a), string(b)) {
+		both, at = append(both, bytes.Join(lines[at:e.From], nil)...), e.To
+	}
+	return append(both, bytes.Join(lines[at:], nil)...)
+}
+
 // indexed returns the content that git's index has of a path, if it had it when the last turn began.
 func (o *overlaid) indexed(ctx context.Context, name string) ([]byte, bool) {
-	at := o.repositoryOf(name)
+	at := o.innermostRepository(name)
 	if at == "" || o.changedSince(path.Join(at, ".git/index")) {
 		return nil, false
 	}

@@ -86,8 +86,8 @@ func (o *overlaid) mount(ctx context.Context) (*overlay.Tree, error) {
 func (o *overlaid) in(name string) string    { return filepath.Join(o.dir, filepath.FromSlash(name)) }
 func (o *overlaid) upper(path string) string { return o.in(upperName + "/" + path) }
 
-// lower returns where the work tree has a path. Where it has a link or a file on the way it has nothing at the path, and neither has what is
-// returned then: the agent may have a folder there.
+// lower returns where the work tree has a path. If a link or a file of the work tree is in the way, it returns a path at which nothing is: the
+// agent may have a folder there.
 func (o *overlaid) lower(path string) string {
 	if o.barred(path) {
 		return filepath.Join(o.in(noneName), "none")
@@ -108,10 +108,10 @@ func (o *overlaid) barred(path string) bool {
 	return false
 }
 
-func (o *overlaid) Name() string           { return o.root }
-func (o *overlaid) Kind() string           { return copytree.KindOverlay }
-func (o *overlaid) Note(string) error      { return nil }
-func (o *overlaid) Notes() []copytree.Note { return nil }
+func (o *overlaid) Name() string                 { return o.root }
+func (o *overlaid) Kind() string                 { return copytree.KindOverlay }
+func (o *overlaid) TookIn(string) error          { return nil }
+func (o *overlaid) Differences() []copytree.Note { return nil }
 
 func (o *overlaid) Valid() bool { return filestat.Of(o.in(copytree.OverlayMark)).Exists() }
 

@@ -11,6 +11,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/allow"
 	"cursord/sessions"
 )
 
@@ -53,6 +54,9 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	}
 	if req.Dir != "" {
 		a.Detail = strings.TrimSpace("The command would run in " + req.Dir + "\n" + a.Detail)
+	}
+	if words := allow.LookAlikes(req.Command); len(words) > 0 {
+		a.Detail = strings.TrimSpace("Letters that may look like others: " + plaintext.Cut(strings.Join(words, ", "), 4<<10) + "\n" + a.Detail)
 	}
 	if a.Title == "" {
 		a.Title = titles[a.Kind]
@@ -167,8 +171,13 @@ func Pending(a *sessions.Approval) error {
 	}
 	e := api.Errorf(api.KindConflict, "approval %s is no longer pending: it %s", a.ID, how)
 	if a.Status == sessions.ApprovalAnswered && a.Answer != nil {
-		if o := a.Option(a.Answer.OptionID); o != nil {
+		switch o := a.Option(a.Answer.OptionID); {
+		case o != nil:
 			e.Message += fmt.Sprintf(" with %q", plaintext.FirstLine(o.Label, 100))
+		case a.Answer.Text != "":
+			e.Message += fmt.Sprintf(" with the text %q", plaintext.FirstLine(a.Answer.Text, 100))
+		case a.Answer.OptionID == NoAnswer:
+			e.Message += " with no answer"
 		}
 	}
 	e.Hint = "cursord approvals (approval/list) lists those that are pending"

@@ -43,6 +43,8 @@ func TestNew(t *testing.T) {
 	require.NotEqual(t, a.ID, pending(t, nil).ID)
 	require.Equal(t, sessions.ApprovalPending, a.Status)
 	require.Equal(t, "make test", a.Command)
+	require.Empty(t, a.Detail)
+	require.Equal(t, "Letters that may look like others: t<U+043E>uch\nwhy", pending(t, func(r *agent.ApprovalRequested) { r.Command, r.Detail = "t\u043euch x", "why" }).Detail)
 	require.Equal(t, "/w", a.Workspace)
 	require.Equal(t, "Question", pending(t, func(r *agent.ApprovalRequested) {
 		r.Kind, r.Title, r.Options, r.Text = agent.ApprovalQuestion, " ", nil, true
@@ -116,6 +118,13 @@ func TestTransitions(t *testing.T) {
 	}
 	_, err := Answer(Denied(a), "y", "")
 	require.ErrorContains(t, err, `it was answered with "No"`)
+	says := pending(t, func(r *agent.ApprovalRequested) { r.Kind, r.Text = agent.ApprovalQuestion, true })
+	for _, answer := range []struct{ option, text, want string }{{"", "dark", `with the text "dark"`}, {NoAnswer, "", "with no answer"}, {"y", "dark", `with "Yes"`}} {
+		ended, err := Answer(says, answer.option, answer.text)
+		require.NoError(t, err)
+		_, err = Answer(ended, "y", "")
+		require.ErrorContains(t, err, "it was answered "+answer.want)
+	}
 	_, err = Answer(Expired(a), "y", "")
 	require.ErrorContains(t, err, `no longer pending: it has expired`)
 }
@@ -220,32 +229,37 @@ func TestRules(t *testing.T) {
 		return ""
 	}
 	require.Equal(t, exactLabel, offers("docker run x"))
-	require.Equal(t, folderLabel, offers("make test"))
+	require.Equal(t, exactLabel, offers("make test"))
+	require.Equal(t, exactLabel, offers("t\u043euch x"))
+	require.Equal(t, folderLabel, offers("go test"))
 	require.Empty(t, offers("if a; then b; fi"))
 	require.Empty(t, offers("sudo -n"))
 	require.Nil(t, r.Add("if a; then b; fi"))
-	first, second := r.Add("make test").(sessions.PutRule), r.Add("make").(sessions.PutRule)
+	first, second := r.Add("cat x").(sessions.PutRule), r.Add("make").(sessions.PutRule)
 	require.Nil(t, r.Add("make"), "there is one like it")
 	require.Equal(t, uint64(2), second.N)
-	got, _ := r.Allow("make  test", of)
-	require.Equal(t, "make test", got)
+	got, _ := r.Allow("cat  x y", of)
+	require.Equal(t, "cat x", got)
 	_, allowed := r.Allow("make lint", of)
 	require.False(t, allowed, "the rule is exact")
 
 	var damaged []uint64
-	r = NewRules("/w", []sessions.Numbered{{N: first.N, Data: first.Data}, {N: 2, Data: []byte("{")}, {N: 7, Data: []byte(`{"command":"if a; then b; fi"}`)}}, func(n uint64, err error) { damaged = append(damaged, n) })
+	r = NewRules("/w", []sessions.Numbered{{N: first.N, Data: first.Data}, {N: 2, Data: []byte("{")}, {N: 7, Data: []byte(`{"command":"if a; then b; fi"}`)}, {N: 8, Data: []byte(`{"command":"go build -o x"}`)}}, func(n uint64, err error) { damaged = append(damaged, n) })
 	require.Equal(t, []uint64{2}, damaged)
 	list := r.List(of)
-	require.Len(t, list, 4)
-	require.Equal(t, "make test", list[0].Command)
+	require.Len(t, list, 5)
+	require.Equal(t, "cat x", list[0].Command)
 	require.False(t, list[0].Exact)
 	require.NotZero(t, list[0].CreatedAt)
-	require.Equal(t, Rule{Command: "npm test", Folder: "/w"}, list[3])
+	require.Equal(t, Rule{Command: "npm test", Folder: "/w"}, list[4])
+	require.True(t, list[2].Exact, "a rule of a build that took more arguments here allows its command alone")
+	_, allowed = r.Allow("go build -o x -toolexec ./evil", nil)
+	require.False(t, allowed)
 	require.Nil(t, r.Remove(2))
 	require.Equal(t, sessions.DropRule{N: 1}, r.Remove(1))
-	_, allowed = r.Allow("make test", nil)
+	_, allowed = r.Allow("cat x", nil)
 	require.False(t, allowed)
-	require.Equal(t, uint64(8), r.Add("ls").(sessions.PutRule).N, "a number never comes again while a later one is there")
+	require.Equal(t, uint64(9), r.Add("ls").(sessions.PutRule).N, "a number never comes again while a later one is there")
 	for n := 0; len(r.stored) < MaxRules; n++ {
 		require.NotNil(t, r.Add("ls "+strings.Repeat("x", n+1)))
 	}

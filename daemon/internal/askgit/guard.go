@@ -39,8 +39,9 @@ type View struct {
 
 	guard               *Guard
 	exclude, attributes []byte
-	apart               bool // hide from git which folders of objects the repository names
-	alone               bool // hide everything of the repository but its objects from git
+	apart               bool     // hide from git which folders of objects the repository names
+	alone               bool     // hide everything of the repository but its objects from git
+	more                []string // folders of objects where git looks, too
 }
 
 // Open reads the present state of a repository.
@@ -92,6 +93,13 @@ func (v *View) Alone() *View {
 	alone := *v
 	alone.alone, alone.apart = true, true
 	return &alone
+}
+
+// With returns a view that also finds the objects in other folders, such as those of a copy of the repository.
+func (v *View) With(objects ...string) *View {
+	with := *v
+	with.more = objects
+	return &with
 }
 
 // Basis returns a text that differs between views whose settings, rules or trusted claims differ.
@@ -227,11 +235,27 @@ func FormatAlternates(dirs []string) string {
 	var b strings.Builder
 	for _, dir := range dirs {
 		if strings.ContainsAny(dir, "\n\"") {
-			dir = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
+			dir = quoted(dir)
 		}
 		b.WriteString(dir + "\n")
 	}
 	return b.String()
+}
+
+func quoted(dir string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
+}
+
+// alternatesList returns the value of git's variable for folders of objects.
+func alternatesList(dirs []string) string {
+	var list []string
+	for _, dir := range dirs {
+		if strings.ContainsAny(dir, "\n\""+string(filepath.ListSeparator)) {
+			dir = quoted(dir)
+		}
+		list = append(list, dir)
+	}
+	return strings.Join(list, string(filepath.ListSeparator))
 }
 
 // Run asks git about the repository and returns git's output. No filter runs.
@@ -272,6 +296,9 @@ func (v *View) environment(common string) []string {
 	env := []string{"GIT_DIR=" + dir, "GIT_COMMON_DIR=" + common}
 	if !v.apart {
 		env = append(env, "GIT_OBJECT_DIRECTORY="+v.Objects())
+	}
+	if len(v.more) > 0 {
+		env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+alternatesList(v.more))
 	}
 	return env
 }

@@ -61,8 +61,23 @@ func (r *Reader) Read(name string) State {
 	return readRooted(r.folder, base)
 }
 
-// ReadUnchanged returns the content of a regular file that is in a state and remains in it while it is read. Of any other, and where the
-// system has no quick way, it returns false: Read knows more.
+// An Entry is what a folder has at a name.
+type Entry struct {
+	Name  string
+	Dir   bool
+	Stat  filestat.Stat // of files and links; zero for others, and for what is gone
+	Names uint64        // as filestat.Linked
+	Data  []byte        // the content in that state, unless the state is racy; nil: it was not read
+}
+
+// Folder calls each with what is in a folder, "." is the root, and reads the contents of regular files up to a size; 0: of none. Data is that
+// until each returns. Where the system has no quick way, or refuses something, it returns false; then each may have been called.
+func (r *Reader) Folder(dir string, most int64, each func(Entry)) bool {
+	return r.quick.folder(dir, most, each)
+}
+
+// ReadUnchanged returns the content of a regular file that is in a state and remains in it while it is read, until the next call. Of any
+// other, and where the system has no quick way, it returns false: Read knows more.
 func (r *Reader) ReadUnchanged(name string, is filestat.Stat) (data []byte, ok bool) {
 	if !is.Mode.IsRegular() || is.Size > MaxSize {
 		return nil, false

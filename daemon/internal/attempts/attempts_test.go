@@ -108,7 +108,7 @@ func TestGroups(t *testing.T) {
 			attemptSession("b2", "b", 2, 2, 5), attemptSession("b1", "b", 1, 2, 4), {ID: "none"}, attemptSession("a1", "a", 1, 3, 1), attemptSession("gone", "a", 2, 3, 1),
 		},
 		turns: map[string][]*sessions.Turn{
-			"b1": {{ID: "b1-2", Prompt: "more", Status: sessions.TurnRunning}, {ID: "b1-c", Check: true, Prompt: "make", Status: sessions.TurnFailed, Result: &text},
+			"b1": {{ID: "b1-2", Prompt: "more", Status: sessions.TurnRunning, Waiting: true}, {ID: "b1-c", Check: true, Prompt: "make", Status: sessions.TurnFailed, Result: &text},
 				{ID: "b1-1", Prompt: "do b", Status: sessions.TurnCompleted}},
 			"b2": {{ID: "b2-c", Check: true, Prompt: "make", Status: sessions.TurnCompleted}, {ID: "b2-1", Prompt: "do b", Status: sessions.TurnCompleted, Result: &text}},
 			"a1": {{ID: "a1-1", Prompt: "do a", Status: sessions.TurnFailed, Error: &sessions.TurnError{Kind: "usageLimit"}}},
@@ -128,7 +128,7 @@ func TestGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []api.AttemptGroup{
 		{Group: "b", Prompt: "do b", Of: 2, CreatedAt: at(4), Attempts: []api.AttemptState{
-			{Number: 1, SessionID: "b1", TurnID: "b1-2", Status: sessions.TurnRunning,
+			{Number: 1, SessionID: "b1", TurnID: "b1-2", Status: sessions.TurnRunning, Waiting: true,
 				Check: &api.AttemptCheck{TurnID: "b1-c", Command: "make", Status: sessions.TurnFailed, ExitCode: &code, Output: text, Stale: true}},
 			{Number: 2, SessionID: "b2", TurnID: "b2-1", Status: sessions.TurnCompleted, Answer: "Last.", Files: 2, Hunks: 3, Added: 3, Removed: 1, Beside: 1,
 				Check: &api.AttemptCheck{TurnID: "b2-c", Command: "make", Status: sessions.TurnCompleted, Hunks: 1}},

@@ -123,7 +123,7 @@ func attempt(s *sessions.Session, turns []*sessions.Turn) api.AttemptState {
 		}
 	}
 	if last != nil {
-		a.TurnID, a.Status, a.Error, a.Model = last.ID, last.Status, last.Error, last.Model
+		a.TurnID, a.Status, a.Waiting, a.Error, a.Model = last.ID, last.Status, last.Waiting, last.Error, last.Model
 		a.StartedAt, a.EndedAt, a.Answer = last.StartedAt, last.EndedAt, lastLine(said(last))
 	}
 	return a

@@ -17,18 +17,6 @@ type Look struct {
 	Ended   int   // how many calls that name the path had ended by then; set by the ledger
 }
 
-// A Report is a finished call's statement about its edit of a path.
-type Report struct {
-	Source        diffs.Source
-	Before, After *string // texts as the agent decoded them; nil if the call does not report them
-	Deleted       bool
-	LeavesEmpty   bool // a missing text may be an empty one, because the tool leaves empty texts out
-	End           int  // the position of this call's end among the ends of the calls that name the path, from 1; 0: unknown
-}
-
-// precedes reports whether the call had certainly ended before a look.
-func (r *Report) precedes(l Look) bool { return r.End > 0 && l.Ended >= r.End }
-
 // A Story is the evidence about a path since it was last taken into review.
 type Story struct {
 	Last    *diffs.Content // the content taken in last; nil if unknown
@@ -38,7 +26,6 @@ type Story struct {
 	Disk    diffs.Content  // the present content
 	Saves   int            // how many saves of the path were seen while the calls were open; 0 also if nobody counted
 	Late    bool           // the disk was changed after the last of the calls had ended
-	Beside  *diffs.Source  // another possible author of changes meanwhile, such as an open command; nil: people
 }
 
 // A Step is one text in a path's story, and the author who made it out of the text before.
@@ -50,18 +37,21 @@ type Step struct {
 // Chain orders the evidence about a path into successive texts, each by one author. The first text is the content before,
 // and has no author. known is false if that content is unknown; then the only step is an agent's.
 //
-// For a call that reports both texts of its edit the chain is last → before → after: the first step is a person's (or
-// Beside's), the second the agent's. A text on the disk that is newer than the last report is not in the chain, because the
+// For a call that reports both texts of its edit the chain is last → before → after: the first step is a person's (or that of
+// [Report.Beside]), the second the agent's. A text on the disk that is newer than the last report is not in the chain, because the
 // next reader of the file finds it. A call that does not report its result has left the text on the disk. If more saves were
 // seen while such a call was open, or after its end, than calls and editors account for, the author is unknown (via
 // "unknown").
 func Chain(s Story) (steps []Step, known bool) {
-	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, others: s.Beside, looks: slices.Clone(s.Looks)}
+	c := chain{agents: s.Agents, disk: s.Disk, looks: slices.Clone(s.Looks)}
 	explained := len(s.Reports)
 	for _, l := range s.Looks {
 		if l.Person {
 			explained++
 		}
+	}
+	for i := len(c.looks) - 2; i >= 0; i-- { // a save may be seen before it is reported
+		c.looks[i].Person = c.looks[i].Person || c.looks[i+1].Person && same(c.looks[i].Content, c.looks[i+1].Content)
 	}
 	c.saves, c.crowded = s.Saves, s.Saves > explained || s.Late
 	if s.Last != nil {
@@ -71,6 +61,10 @@ func Chain(s Story) (steps []Step, known bool) {
 	for len(reports) > 0 {
 		i := c.next(reports)
 		r := reports[i]
+		c.others = besides(reports[:i+1])
+		if c.silent == 0 {
+			c.beside = c.others
+		}
 		reports = slices.Delete(reports, i, i+1)
 		c.edit(r, reports)
 	}
@@ -89,7 +83,7 @@ type chain struct {
 	looks  []Look
 	disk   diffs.Content
 	beside *diffs.Source // the possible author of changes before the next report
-	others *diffs.Source // Story.Beside
+	others *diffs.Source // the same, as the reports say
 
 	silent  int  // how many calls so far have neither a reported result nor a change that was seen
 	saves   int  // as in Story
@@ -141,31 +135,6 @@ func (c *chain) next(reports []Report) int {
 	return max(0, slices.IndexFunc(reports, func(r Report) bool {
 		return !slices.ContainsFunc(reports, func(other Report) bool { return r.follows(other) })
 	}))
-}
-
-// follows reports whether a call's edit began with a text that contains another call's edit.
-func (r Report) follows(other Report) bool {
-	if r.Before == nil || other.Before == nil || other.After == nil || r.End == other.End {
-		return false
-	}
-	said := func(text *string) diffs.Content { return diffs.Content{Exists: true, Data: decoded([]byte(*text))} }
-	before, after := said(r.Before), said(other.After)
-	if holds(before, said(other.Before), after) {
-		return true
-	}
-	if r.After == nil || holds(said(other.Before), before, said(r.After)) {
-		return false
-	}
-	// Somebody has changed the text between the two edits. The order with fewer such changes is likelier.
-	return touched(after, before) < touched(said(r.After), said(other.Before))
-}
-
-// touched counts the lines that differ between two texts.
-func touched(from, to diffs.Content) (n int) {
-	for _, e := range diffs.LineEdits(string(from.Data), string(to.Data)) {
-		n += max(e.To-e.From, strings.Count(e.Text, "\n"))
-	}
-	return n
 }
 
 // edit appends the steps up to a report's edit, and the edit. later has the reports after r.
@@ -359,13 +328,6 @@ func (c *chain) split(r Report, before *diffs.Content, after diffs.Content, late
 		return len(c.looks)
 	}
 	return i
-}
-
-// leftBy reports whether one of the calls reports a text as its result.
-func leftBy(calls []Report, text diffs.Content) bool {
-	return slices.ContainsFunc(calls, func(r Report) bool {
-		return r.Deleted && !text.Exists || r.After != nil && isText(text) && reads(text.Data, *r.After)
-	})
 }
 
 // stale reports whether the agent read a text from before the last look, so that its edit overwrote the text of that look.

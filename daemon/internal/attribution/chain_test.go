@@ -23,10 +23,10 @@ import (
 //
 // last is the text of the last look before the calls ("?": unknown; with "*" behind it: the agent's). A look with "p:" comes from
 // an editor, one with "i:" may show changes after the call's start, and one with "'" came after the end of the first call. A report
-// is BEFORE>AFTER, with "?" for a missing text; "d:" marks the deletion of the file, "w:" a tool that omits no text, and "2:" the
-// second of two calls. Pending lists the lines of hunks, with "2" behind those of the second call. In front of the disk, "beside"
-// means an open command, "3x" three counted saves, and "late" a change after the end. A "?" behind a hunk means that it may be a
-// person's.
+// is BEFORE>AFTER, with "?" for a missing text; "d:" marks the deletion of the file, "w:" a tool that omits no text, "2:" the
+// second of two calls, and "c:" a command up to whose end nobody had looked. Pending lists the lines of hunks, with "2" behind
+// those of the second call. In front of the disk, "beside" means "c:" for all reports, "3x" three counted saves, and "late" a
+// change after the end. A "?" behind a hunk means that it may be a person's.
 func TestChain(t *testing.T) {
 	f, err := os.Open("testdata/chain.txt")
 	require.NoError(t, err)
@@ -79,6 +79,8 @@ func checkRow(t *testing.T, line string) {
 				r.LeavesEmpty = false
 			case strings.HasPrefix(w, "2:"):
 				r.Source = two
+			case strings.HasPrefix(w, "c:"):
+				r.Beside = &command
 			default:
 				cut = false
 				continue
@@ -90,8 +92,10 @@ func checkRow(t *testing.T, line string) {
 		s.Reports = append(s.Reports, r)
 	}
 	disk, beside := strings.CutPrefix(cols[3], "beside ")
-	if beside {
-		s.Beside = &command
+	for i := range s.Reports {
+		if beside {
+			s.Reports[i].Beside = &command
+		}
 	}
 	disk, s.Late = strings.CutPrefix(disk, "late ")
 	if count, rest, counted := strings.Cut(disk, "x "); counted {

@@ -34,7 +34,7 @@
 // end found no change, later changes are not the command's, whatever their dates.
 //
 // A look after a command's end may come before the daemon has heard of the next call. The author that it finds by time is a
-// guess: if the report of a call shows that the call made the change ([Guess]), the change becomes the call's.
+// guess: if the report of a call shows that the call made the change or a part of it ([Guess]), that part becomes the call's.
 //
 // The next command may overwrite a person's save between two commands before anybody has looked. On Linux the folders
 // are watched while a turn runs (up to 2,000 that existed when it began). A file that changed both during a call and
@@ -44,6 +44,13 @@
 // A command has left processes in the background if the agent says so, or if processes of the turn are orphans after its
 // end. While a command runs, a file is unknown if an editor's lock file lies beside it. A change that no call explains is
 // unknown while processes may write without a call: hooks, background commands, processes that outlived a turn.
+//
+// # Refused calls
+//
+// A call that a person has refused may be made all the same. Its span begins with its question. Until the answer its changes may as well be a
+// person's, and so they may while another command runs, and to the turn's end if the agent does not report the call's end. After the
+// reported end only the files of an edit are looked at once more, at the turn's end. What is found is a guess: a save that an editor reports later
+// takes it back.
 //
 // # Known errors
 //

@@ -19,16 +19,20 @@ func TestGuess(t *testing.T) {
 		{"its report lacks the byte order mark", "^abc", "^aBc", reported("abc", "aBc"), true},
 		{"it made the file", "-", "abc", reported("?", "abc"), true},
 		{"it removed the file", "abc", "-", Report{Before: reported("abc", "?").Before, Deleted: true}, true},
-		{"a person saved before it read", "abc", "aBcX", reported("abcX", "aBcX"), false},
-		{"a person saved after it wrote", "abc", "aBcX", reported("abc", "aBc"), false},
+		{"a person saved before it read", "abc", "aBcX", reported("abcX", "aBcX"), true},
+		{"a person saved after it wrote", "abc", "aBcX", reported("abc", "aBc"), true},
+		{"a person saved before and after", "abc", "YaBcX", reported("abcX", "aBcX"), true},
+		{"it wrote before", "aBc", "aBcX", reported("abc", "aBc"), false},
+		{"it wrote later", "abc", "abcX", reported("abcX", "aBcX"), false},
+		{"it did nothing", "abc", "aBc", reported("aBc", "aBc"), false},
 		{"it does not say what it read", "abc", "aBc", reported("?", "aBc"), false},
 		{"it does not say what it left", "abc", "aBc", reported("abc", "?"), false},
-		{"it removed another text", "abc", "-", Report{Before: reported("abX", "?").Before, Deleted: true}, false},
+		{"a person saved before it removed", "abc", "-", Report{Before: reported("abX", "?").Before, Deleted: true}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := Guess{content(c.from), content(c.to)}
-			require.Equal(t, c.want, g.MadeBy([]Report{{}, c.report}))
-			require.False(t, g.MadeBy(nil))
+			require.Equal(t, c.want, g.Holds([]Report{{}, c.report}))
+			require.False(t, g.Holds(nil))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -29,9 +30,10 @@ type named struct {
 	calls   []*Call
 	looks   []Look
 	reports []Report
-	held    int     // bytes in looks
-	ended   []int64 // the moments at which calls ended
-	saves   int     // how many saves of it were seen
+	held    int           // bytes in looks
+	ended   []int64       // the moments at which calls ended
+	saves   int           // how many saves of it were seen
+	beside  *diffs.Source // the author of a change that a scan has left to the next report; nil: there is none
 }
 
 // A Call is an entry of a Ledger. The ledger's mutex guards its fields.
@@ -228,11 +230,24 @@ func (l *Ledger) Wrote(path string) {
 	}
 }
 
+// LeftBeside reports whether a scan must leave a change of a path to the report of a call that names it. by, if not nil, may then
+// have made changes up to that call's end, and so may people.
+func (l *Ledger) LeftBeside(path string, by *diffs.Source) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.paths[path]
+	if n != nil && by != nil {
+		n.beside = perhaps(*by)
+	}
+	return n != nil
+}
+
 // Report records an ended call's report about a path. It is taken in once no other open call names the path.
 func (l *Ledger) Report(path string, r Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.at(path)
+	r.Beside, n.beside = cmp.Or(r.Beside, n.beside), nil
 	n.reports = append(n.reports, r)
 }
 

@@ -290,3 +290,21 @@ func TestLooksAreBounded(t *testing.T) {
 	require.True(t, same(huge(0).Content, looks[0].Content))
 	require.True(t, same(huge(19).Content, looks[len(looks)-1].Content))
 }
+
+// TestChangesThatScansLeave: the report of the call that names the path says who else may have changed it. The report after it does not.
+func TestChangesThatScansLeave(t *testing.T) {
+	var l Ledger
+	require.False(t, l.LeftBeside("f", &command))
+	calls := []*Call{l.Open([]string{"f"}, one), l.Open([]string{"f"}, two)}
+	require.True(t, l.LeftBeside("f", nil))
+	require.True(t, l.LeftBeside("f", &command))
+	for _, c := range calls {
+		l.Report("f", Report{Source: l.Source(c)})
+		l.Close(c)
+	}
+	_, reports, ok := l.TakeIn("f")
+	require.True(t, ok)
+	require.Equal(t, perhaps(command), reports[0].Beside)
+	require.Nil(t, reports[1].Beside)
+	require.False(t, l.LeftBeside("f", &command))
+}

@@ -27,6 +27,7 @@ const (
 type Log struct {
 	Limits diffs.Limits
 	Stored func(item string) *sessions.Item // returns an item that is stored; nil if there is none
+	Opened func(path string) bool           // reports whether a client has a file open; nil: none has
 
 	turns  map[string]*turn
 	calls  map[string]*call  // by item
@@ -42,6 +43,9 @@ type turn struct {
 	ended   map[string]bool
 	over    bool
 	resumed bool
+	refused map[string]string // titles of calls that were refused, by item; of those of which people do not know that they were made
+	untold  map[string]string // what people are told of some of these once the turn is over, by item
+	say     func(text string) // tells people; nil unless there were refused ones
 }
 
 type call struct {
@@ -49,6 +53,7 @@ type call struct {
 	changes []sessions.Change
 	more    int
 	news    bool
+	certain bool // one of the changes is certainly the call's
 }
 
 // A Place is where a file is: in a session's copy, or, for "", in the work tree.
@@ -112,7 +117,13 @@ func (l *Log) Take() (all []Call) {
 			continue
 		}
 		c.news, t.ended[item] = false, true
+		t.tell(item, c, l.Opened)
 		all = append(all, Call{item, slices.Clone(c.changes), c.more})
+	}
+	for _, t := range l.turns {
+		if t.over {
+			t.tellRest()
+		}
 	}
 	if l.news = left; l.over || l.kept > maxKept {
 		l.clear()
@@ -152,6 +163,7 @@ func (l *Log) of(by *diffs.Source) *call {
 		}
 		l.calls[by.ItemID] = c
 	}
+	c.certain = c.certain || by.Via != "" && by.Via != diffs.ViaUnknown
 	if !c.news {
 		c.news = true
 		l.news = append(l.news, by.ItemID)

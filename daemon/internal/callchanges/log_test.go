@@ -130,3 +130,47 @@ func TestChangesAreBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, l.held, maxHeld)
 }
+
+// TestRefusedCalls: people are told, once, of a refused call that has changed something.
+func TestRefusedCalls(t *testing.T) {
+	l, take := began(t)
+	var said []string
+	l.Refused("t", map[int]string{0: "Edit f", 1: "make", 2: "idle", 7: "gone"}, []string{"1", "2", "3"}, func(text string) { said = append(said, text) })
+	l.Refused("other", map[int]string{0: "x"}, []string{"1"}, nil)
+	l.Ended("t", "1", "2", "3")
+	sure, unsure := by("1"), by("2")
+	sure.Via, unsure.Via = diffs.ViaEdit, diffs.ViaUnknown
+	l.Note(Place{Path: "f"}, "", text("a\n"), text("b\n"), sure)
+	l.Note(Place{Path: "g"}, "", text("a\n"), text("b\n"), unsure)
+	l.Note(Place{Path: "h"}, "", text("a\n"), text("b\n"), unsure)
+	require.Empty(t, said)
+	take()
+	l.Note(Place{Path: "f"}, "", text("b\n"), text("c\n"), sure)
+	take()
+	require.Equal(t, []string{
+		"The agent did this although it was refused: Edit f. It has changed f.",
+		"The agent may have done this although it was refused: make. Since it asked, g and 1 other file have changed, and nobody has said who did that.",
+	}, said)
+}
+
+// TestRefusedCallOfAnOpenFile: while a client has a file open that a refused call may have changed, people are told only when the turn is over, and
+// not at all if the change is taken back before.
+func TestRefusedCallOfAnOpenFile(t *testing.T) {
+	l, take := began(t)
+	l.Opened = func(path string) bool { return path != "shut" }
+	var said []string
+	l.Refused("t", map[int]string{0: "Edit f", 1: "Edit g"}, []string{"1", "2"}, func(text string) { said = append(said, text) })
+	l.Ended("t", "1", "2")
+	for item, path := range map[string]string{"1": "f", "2": "g"} {
+		src := by(item)
+		src.Via = diffs.ViaEdit
+		l.Note(Place{Path: path}, "", text("a\n"), text("b\n"), src)
+	}
+	take()
+	l.TakeBack(Place{Path: "g"}, text("a\n"), text("b\n"))
+	take()
+	require.Empty(t, said)
+	l.EndTurn("t")
+	take()
+	require.Equal(t, []string{"The agent did this although it was refused: Edit f. It has changed f."}, said)
+}

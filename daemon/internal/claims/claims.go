@@ -30,11 +30,11 @@ const claimTime = 5 * time.Second
 
 // A Setup is the surroundings of Claims: their workspace, and its git.
 type Setup struct {
-	Root    string // the workspace's folder
-	Home    string // the folder in which askgit makes its own folders
-	Board   *statusmessages.Board
-	Running func() bool       // reports whether a turn runs
-	Store   func(sessions.Op) // stores the op soon, and does not wait
+	Root     string // the workspace's folder
+	Home     string // the folder in which askgit makes its own folders
+	Messages *statusmessages.List
+	Running  func() bool       // reports whether a turn runs
+	Store    func(sessions.Op) // stores the op soon, and does not wait
 }
 
 // Claims are the claims of one workspace.
@@ -86,7 +86,7 @@ func (c *Claims) count(at, claim string) bool {
 	text := textOf(at, claim)
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); !c.Running() {
-		c.Board.Post(c.topic(), slog.LevelWarn, c.Root+": "+notUsed(c.untold))
+		c.Messages.Post(c.topic(), slog.LevelWarn, c.Root+": "+notUsed(c.untold))
 	}
 	return false
 }
@@ -179,7 +179,7 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 		maps.Copy(found, c.trusted)
 	}
 	c.trusted, c.refused, c.untold, c.open = found, map[string]string{}, nil, false
-	c.Board.Withdraw(c.topic(), "")
+	c.Messages.Withdraw(c.topic(), "")
 	return c.opLocked()
 }
 

@@ -15,10 +15,10 @@ func TestClaims(t *testing.T) {
 	var stored []sessions.Op
 	var messages []string
 	running := false
-	board := statusmessages.New()
-	board.Read(func(_ slog.Level, text string) { messages = append(messages, text) })
+	status := statusmessages.New()
+	status.Read(func(_ slog.Level, text string) { messages = append(messages, text) })
 	setup := Setup{
-		Root: t.TempDir(), Home: t.TempDir(), Board: board, Running: func() bool { return running },
+		Root: t.TempDir(), Home: t.TempDir(), Messages: status, Running: func() bool { return running },
 		Store: func(op sessions.Op) { stored = append(stored, op) },
 	}
 	c := New(setup, sessions.WorkspaceRecord{})
@@ -53,7 +53,7 @@ func TestClaims(t *testing.T) {
 	require.True(t, c.count(".", "filter a"))
 	require.Equal(t, sessions.SetClaims{}, c.Trust(false))
 	require.False(t, c.count(".", "filter a"))
-	require.NotEmpty(t, board.Now())
+	require.NotEmpty(t, status.Now())
 	require.Equal(t, sessions.SetClaims{}, c.Trust(true), "there is no repository")
-	require.Empty(t, board.Now())
+	require.Empty(t, status.Now())
 }

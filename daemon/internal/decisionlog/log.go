@@ -205,7 +205,7 @@ func (l *Log) index(n uint64) int {
 	return slices.IndexFunc(l.groups, func(g *Group) bool { return g.N == n })
 }
 
-// Replace puts a group in the place of that with its number, and returns what to store.
+// Replace replaces the group that has the number of g by g, and returns what to store.
 func (l *Log) Replace(g *Group) sessions.Op {
 	if i := l.index(g.N); i >= 0 {
 		if g.Undone && !l.groups[i].Undone {

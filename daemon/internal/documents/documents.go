@@ -42,6 +42,7 @@ type Document struct {
 	Form    editorfile.Form  // what Text leaves out of the file, such as line ends; taken from Known
 	formed  bool             // Form is known
 	stat    filestat.Stat    // the file with the content Known
+	since   []known          // what the daemon has written into the file since; empty if the document is dirty
 	heard   time.Time        // when the daemon has heard of the text
 	before  *known           // what the client had before it reported the text that the file has already; nil: it has reported no such text
 	Editing bool             // the text equals the file, and edits of it are on their way to the client
@@ -114,25 +115,26 @@ func (ds *Set) CloseClient(client api.ClientID) {
 
 // Open records that a client has a file open. text, if given, is the client's text. While the text differs from the file,
 // the document is unsaved: the client's diffs of the file are compared with the text, and its rejects are answered as edits.
+// saved says that the client has read the text from the file, or written it there: if the file has another, the client is about to load it.
 // Open, and the methods below, have changed nothing if they return an error.
-func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) error {
+func (ds *Set) Open(client api.ClientID, uri string, version int, text *string, saved bool) error {
 	name, err := documentName(uri)
 	if err != nil {
 		return err
 	}
-	ds.put(name, &Document{Client: client, Path: documentPath(name), Version: version}, text, nil, true)
+	ds.put(name, &Document{Client: client, Path: documentPath(name), Version: version}, text, nil, saved, true)
 	return nil
 }
 
-// Change sets the whole text of an open document. It ignores a text that is not newer than the known one.
-func (ds *Set) Change(client api.ClientID, uri string, version int, text string) error {
+// Change sets the whole text of an open document; saved is as in Open. It ignores a text that is not newer than the known one.
+func (ds *Set) Change(client api.ClientID, uri string, version int, text string, saved bool) error {
 	name, old, err := ds.opened(client, uri)
 	if err == nil && version > old.Version {
 		doc := &Document{Client: client, Path: old.Path, Version: version, heard: time.Now()}
 		if old.Known != nil && string(old.Known.Data) != text {
 			doc.before = &known{*old.Known, old.stat}
 		}
-		ds.put(name, doc, &text, old, false)
+		ds.put(name, doc, &text, old, saved, false)
 	}
 	return err
 }
@@ -167,18 +169,26 @@ func (ds *Set) opened(client api.ClientID, uri string) (string, *Document, error
 }
 
 // put stores doc in the place of was, which may be nil. It compares text and file at once, because an agent may write the file before the next look.
-func (ds *Set) put(name string, doc *Document, text *string, was *Document, atOnce bool) {
+func (ds *Set) put(name string, doc *Document, text *string, was *Document, saved, atOnce bool) {
+	var behind *diffs.Content // a saved text that the file does not have
 	if text != nil {
 		doc.Based = filestat.Of(doc.Path).Changed()
 		disk := atomicfile.Read(filepath.Dir(doc.Path), filepath.Base(doc.Path))
 		doc.Base = disk
-		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(editorfile.LikeFile(*text, disk.Data, was.sendsEnds())))
+		like := []byte(editorfile.LikeFile(*text, disk.Data, was.sendsEnds()))
+		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, like)
+		if doc.dirty && saved {
+			doc.dirty, behind = false, &diffs.Content{Exists: true, Mode: disk.Mode, Data: like}
+		}
 	}
 	disk := doc.Base
 	if text == nil && filestat.Of(doc.Path).Size <= knownMax {
 		disk = atomicfile.Read(filepath.Dir(doc.Path), filepath.Base(doc.Path))
 	}
 	stat := filestat.Of(doc.Path)
+	if behind != nil {
+		disk, stat = atomicfile.State{Content: *behind}, filestat.Stat{}
+	}
 	ds.mu.Lock()
 	open := ds.docs[doc.Client]
 	if open == nil {
@@ -190,6 +200,9 @@ func (ds *Set) put(name string, doc *Document, text *string, was *Document, atOn
 		ds.dropLocked(old)
 	}
 	open[name] = doc
+	if had, later := old.loaded(text); doc.dirty && had != nil {
+		doc.dirty, doc.since, disk.Content, stat = false, later, had.content, had.stat
+	}
 	doc.setForm(old, text, disk)
 	switch {
 	case doc.dirty && old != nil:
@@ -241,6 +254,9 @@ func (ds *Set) textLocked(client api.ClientID) (n int) {
 		if doc.Known != nil {
 			n += len(doc.Known.Data)
 		}
+		for _, k := range doc.since {
+			n += len(k.content.Data)
+		}
 	}
 	return n
 }
@@ -289,7 +305,7 @@ func (ds *Set) openedLocked(client api.ClientID, path string) (string, *Document
 // HeldElsewhere reports whether an editor that reports nothing may have a file open: an editor's swap or lock file exists for
 // it, and no client has its document open.
 func (ds *Set) HeldElsewhere(path string) bool {
-	if !editorfile.Locked(path) {
+	if !editorfile.Held(path) {
 		return false
 	}
 	return !ds.HasAny(path)

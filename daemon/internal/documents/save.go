@@ -51,7 +51,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 		tell() // the reviewers' buffers still have this text
 		tell = func() {}
 	}
-	ds.put(name, doc, nil, nil, true)
+	ds.put(name, doc, nil, nil, false, true)
 	tell()
 	ds.changed(old.Path, true) // for a copy, the file's text tells what is decided, though it may be nothing new here
 	return nil

@@ -12,9 +12,9 @@ import (
 	"cursord/sessions"
 )
 
-// Clean returns an error if a session of a file has an id or a mode that no session can have. It removes the other fields that are not
+// clean returns an error if a session of a file has an id or a mode that no session can have. It removes the other fields that are not
 // valid, and those that would decide what agents may do on this machine.
-func Clean(s *sessions.Session) error {
+func clean(s *sessions.Session) error {
 	if s.ID == "" || len(s.ID) > params.TurnIDMax || strings.Trim(s.ID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
 		return fmt.Errorf("%q is no session's id", s.ID)
 	}
@@ -37,8 +37,8 @@ func Clean(s *sessions.Session) error {
 	return nil
 }
 
-// CheckTurn returns an error if a turn of a file has an id or a mode that no turn can have.
-func CheckTurn(t *sessions.Turn) error {
+// validTurn returns an error if a turn of a file has an id or a mode that no turn can have.
+func validTurn(t *sessions.Turn) error {
 	if t.ID == "" || utf8.RuneCountInString(t.ID) > params.TurnIDMax || !utf8.ValidString(t.ID) || strings.ContainsFunc(t.ID, unicode.IsControl) {
 		return fmt.Errorf("%q is no turn's id", t.ID)
 	}

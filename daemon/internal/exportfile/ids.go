@@ -63,7 +63,7 @@ func taken(what, id string) error {
 
 // begin takes the session.
 func (im *Import) begin(s *sessions.Session) error {
-	if err := Clean(s); err != nil || im.Session != nil {
+	if err := clean(s); err != nil || im.Session != nil {
 		return err // or the file is read again
 	}
 	im.Session = s
@@ -80,7 +80,7 @@ func (im *Import) begin(s *sessions.Session) error {
 }
 
 func (im *Import) turn(t *sessions.Turn) error {
-	if err := CheckTurn(t); err != nil {
+	if err := validTurn(t); err != nil {
 		return err
 	}
 	im.Count++

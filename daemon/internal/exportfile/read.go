@@ -92,7 +92,7 @@ func (r *reader) line(line []byte, whole bool) error {
 	case l.Turn != nil:
 		r.turn, r.next = l.Turn.ID, 0
 		r.has.Turns++
-		if err := checkTurn(l.Turn); err != nil {
+		if err := settleTurn(l.Turn); err != nil {
 			return err
 		}
 		return r.take(Line{Turn: l.Turn, Size: len(line)})
@@ -102,7 +102,7 @@ func (r *reader) line(line []byte, whole bool) error {
 		}
 		r.next = l.Item.Index + 1
 		r.has.Items++
-		if err := checkItem(l.Item); err != nil {
+		if err := settleItem(l.Item); err != nil {
 			return err
 		}
 		return r.take(Line{Item: l.Item, Size: len(line)})
@@ -141,7 +141,8 @@ func (r *reader) ended() error {
 	return nil
 }
 
-func checkTurn(t *sessions.Turn) error {
+// settleTurn ends a turn that was exported while it ran. It returns an error for a turn that cannot exist.
+func settleTurn(t *sessions.Turn) error {
 	switch t.Status {
 	case sessions.TurnQueued, sessions.TurnRunning: // exported while it ran
 		t.Status, t.Background = sessions.TurnInterrupted, nil
@@ -156,7 +157,8 @@ func checkTurn(t *sessions.Turn) error {
 	return nil
 }
 
-func checkItem(it *sessions.Item) error {
+// settleItem does the same with an item.
+func settleItem(it *sessions.Item) error {
 	switch it.Kind {
 	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan, sessions.ItemNotice:
 		it.Tool = nil

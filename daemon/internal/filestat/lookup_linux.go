@@ -48,13 +48,28 @@ func (l *lookup) leave() {
 	l.in = -1
 }
 
-// OfOpen returns the state of an open file.
-func OfOpen(fd int) Stat {
+// OfOpen is Linked for an open file.
+func OfOpen(fd int) (_ Stat, names uint64) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil {
-		return Stat{}
+		return Stat{}, 0
 	}
-	return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano())
+	return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano()), uint64(st.Nlink)
+}
+
+// In is Linked for a name in an open folder.
+func In(fd int, name string) (_ Stat, names uint64) {
+	var st unix.Stat_t
+	for {
+		err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return Stat{}, 0
+		}
+		return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano()), uint64(st.Nlink)
+	}
 }
 
 // look is Linked for a path below the root; next is the path that comes next.
@@ -79,15 +94,5 @@ func (l *lookup) look(name, next string) (Stat, uint64) {
 	if in < 0 {
 		return Linked(l.root + "/" + name) // too many files are open
 	}
-	var st unix.Stat_t
-	for {
-		err := unix.Fstatat(in, base, &st, unix.AT_SYMLINK_NOFOLLOW)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return Stat{}, 0
-		}
-		return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano()), uint64(st.Nlink)
-	}
+	return In(in, base)
 }

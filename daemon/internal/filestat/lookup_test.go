@@ -33,7 +33,8 @@ func TestBelow(t *testing.T) {
 		names = append(names, "second")
 	}
 	at := func(i int) string { return names[i] }
-	stats, links, whole := Below(dir, len(names), at, func() bool { return false })
+	stats := make([]Stat, len(names))
+	links, whole := Below(dir, stats, at, func() bool { return false })
 	require.True(t, whole)
 	for i, name := range names {
 		st, n := Linked(filepath.Join(dir, filepath.FromSlash(name)))
@@ -44,9 +45,10 @@ func TestBelow(t *testing.T) {
 			require.NotContains(t, links, i, name)
 		}
 	}
-	stats, _, whole = Below(filepath.Join(dir, "none"), 2, at, func() bool { return false })
+	stats = stats[:2]
+	_, whole = Below(filepath.Join(dir, "none"), stats, at, func() bool { return false })
 	require.True(t, whole)
 	require.Equal(t, make([]Stat, 2), stats)
-	_, _, whole = Below(dir, len(names), at, func() bool { return true })
+	_, whole = Below(dir, make([]Stat, len(names)), at, func() bool { return true })
 	require.False(t, whole)
 }

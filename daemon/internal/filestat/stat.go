@@ -58,13 +58,12 @@ func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
 	return stats, whole
 }
 
-// Below is All for clean slash paths below the folder root, "." is that itself, and tells how many names the files have that have
-// more than one, by their indexes. It takes least time if the paths of a folder follow each other.
-func Below(root string, n int, name func(int) string, stop func() bool) (_ []Stat, names map[int]uint64, _ bool) {
+// Below is All for clean slash paths below the folder root; "." is root itself. It fills stats. For each file with several names, names has
+// their number, by the file's index. Below is fastest if the paths of a folder follow each other.
+func Below(root string, stats []Stat, name func(int) string, stop func() bool) (names map[int]uint64, whole bool) {
 	names = map[int]uint64{}
 	var mu sync.Mutex // guards names
-	stats := make([]Stat, n)
-	whole := chunks(n, func(from, to int) {
+	whole = chunks(len(stats), func(from, to int) {
 		l := newLookup(root)
 		defer l.close()
 		for i := from; i < to; i++ {
@@ -80,7 +79,7 @@ func Below(root string, n int, name func(int) string, stop func() bool) (_ []Sta
 			}
 		}
 	}, stop)
-	return stats, names, whole
+	return names, whole
 }
 
 // Each calls look with the numbers below n, from several goroutines. It stops early, and returns false, once stop says so.

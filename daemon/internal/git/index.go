@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -27,11 +26,10 @@ const (
 	oidBytes   = 20
 	indexStat  = 40 // bytes of an entry in front of the object id
 	indexBytes = gitOutput
-	indexText  = 1 << 20 // bytes of paths and object ids that are kept in one piece
+	indexText  = 1 << 20 // bytes of paths that are kept in one piece
 
 	modeType     = 0o170000
 	modeGitlink  = 0o160000
-	emptyBlob    = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 	neverSame    = 1 // the sum of a state that no file has
 	flagAssumed  = 1 << 15
 	flagExtended = 1 << 14
@@ -46,7 +44,12 @@ type seen struct {
 	_               uint32
 }
 
-var seed = maphash.MakeSeed()
+var (
+	seed      = maphash.MakeSeed()
+	emptyBlob = [oidBytes]byte{
+		0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91,
+	}
+)
 
 // sum stands for the state: 32 bytes for each of a million files are too many.
 func (s seen) sum() uint64 { return max(maphash.Comparable(seed, s), neverSame+1) }
@@ -64,17 +67,19 @@ func seenOf(st filestat.Stat) seen {
 	return s
 }
 
-// Clean reports whether git's index says that a file of this state has the content OID. A file may have it although the index does not say so.
+// Clean reports whether git's index says that a file of this state has the content that git has. A file may have it although the index
+// does not say so.
 func (l *Listed) Clean(st filestat.Stat) bool {
-	return l.OID != "" && !l.Dirty && (l.seen == 0 || l.seen == seenOf(st).sum())
+	return l.ID != 0 && !l.Dirty && (l.seen == 0 || l.seen == seenOf(st).sum())
 }
 
-// Open reports whether only the content of a file of this state tells if it is OID.
-func (l *Listed) Open(st filestat.Stat) bool { return l.OID != "" && !l.Dirty && !l.Clean(st) }
+// Open reports whether only the content of a file of this state tells if it is the one that git has.
+func (l *Listed) Open(st filestat.Stat) bool { return l.ID != 0 && !l.Dirty && !l.Clean(st) }
 
-// readIndex returns the files and submodules of an index file whose paths begin with under, which is cut off. Without an index file there
-// are none. The error is errIndex if only git can read it.
-func readIndex(name, under string) (files []Listed, nested []string, err error) {
+// readIndex returns the files and submodules of an index file whose paths begin with under, which is cut off, and adds their object ids to
+// ids. It leaves out the files that skip names, unless it is nil. Without an index file there are none. The error is errIndex if only git
+// can read it; ids may have grown then.
+func readIndex(name, under string, ids *IDs, skip func(path []byte) bool) (files []Listed, nested []string, err error) {
 	f, info, err := filestat.OpenRegular(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, nil
@@ -88,7 +93,7 @@ func readIndex(name, under string) (files []Listed, nested []string, err error) 
 		return nil, nil, errIndex
 	}
 	st, _ := filestat.OfInfo(info)
-	r := indexReader{Reader: bufio.NewReaderSize(f, 1<<18), written: st.Mtime, under: under}
+	r := indexReader{Reader: bufio.NewReaderSize(f, 1<<18), written: st.Mtime, under: under, ids: ids, skip: skip}
 	files, nested, err = r.all(info.Size())
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errIndex
@@ -100,10 +105,12 @@ type indexReader struct {
 	*bufio.Reader
 	written int64 // when the index was
 	under   string
+	ids     *IDs
+	skip    func(path []byte) bool // nil: none
 
 	version uint32
 	path    []byte           // of the latest entry
-	text    *strings.Builder // has the paths and object ids of the latest entries
+	text    *strings.Builder // has the paths of the latest entries
 	piece   int              // how much it is to have room for
 }
 
@@ -120,13 +127,16 @@ func (r *indexReader) all(size int64) (files []Listed, nested []string, err erro
 		return nil, nil, errIndex
 	}
 	r.piece = int(min(size, indexText))
-	files = make([]Listed, 0, head.Number+512) // others follow
+	if r.skip == nil {
+		files = make([]Listed, 0, head.Number+512) // others follow
+		r.ids.grow(int(head.Number), oidBytes)
+	}
 	for range head.Number {
 		l, mode, err := r.entry()
 		switch n := len(files); {
 		case err != nil:
 			return nil, nil, err
-		case l.Path == "": // elsewhere
+		case l.Path == "": // elsewhere, or left out
 		case mode == modeGitlink:
 			nested = append(nested, l.Path)
 		case n == 0 || files[n-1].Path != l.Path: // else a conflict's other side
@@ -136,7 +146,7 @@ func (r *indexReader) all(size int64) (files []Listed, nested []string, err erro
 	return files, nested, r.extensions()
 }
 
-// entry reads an entry. Its path is "" if it is not below under.
+// entry reads an entry. Its path is "" if it is not below under, or is to be left out.
 func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 	const fixed = indexStat + oidBytes + 2
 	b, err := r.Peek(fixed)
@@ -146,8 +156,7 @@ func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 	field := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
 	moment := func(i int) int64 { return clock.Shown(int64(field(i))*1e9 + int64(field(i+1))) }
 	s := seen{ctime: moment(0), mtime: moment(2), ino: field(5), mode: field(6), size: field(9)}
-	var id [2 * oidBytes]byte
-	hex.Encode(id[:], b[indexStat:fixed-2])
+	id := [oidBytes]byte(b[indexStat:])
 	flags, more := binary.BigEndian.Uint16(b[fixed-2:]), uint16(0)
 	_, _ = r.Discard(fixed)
 	long := fixed
@@ -168,22 +177,20 @@ func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 		return l, 0, errIndex // a folder of a sparse index, or damage
 	}
 	name, below := bytes.CutPrefix(r.path, []byte(r.under))
-	if !below {
+	if !below || r.skip != nil && s.mode&modeType != modeGitlink && r.skip(name) {
 		return l, 0, nil
 	}
-	if need := len(name) + len(id); r.text == nil || r.text.Len()+need > r.text.Cap() {
+	if r.text == nil || r.text.Len()+len(name) > r.text.Cap() {
 		r.text = &strings.Builder{}
-		r.text.Grow(max(need, r.piece))
+		r.text.Grow(max(len(name), r.piece))
 	}
 	at := r.text.Len()
 	r.text.Write(name)
-	r.text.Write(id[:])
-	text := r.text.String()[at:]
-	l = Listed{Path: text[:len(name)], OID: text[len(name):], skip: more&flagSkip != 0}
+	l = Listed{Path: r.text.String()[at:], ID: r.ids.add(id[:]), skip: more&flagSkip != 0}
 	l.Dirty = flags&(flagAssumed|3<<12) != 0 || more&(flagSkip|flagIntended) != 0
 	l.seen = s.sum()
 	// A file may have been changed within the tick of the clock in which git looked at it. Git notes size 0 where it is not sure.
-	if s.mtime+int64(filestat.Stat{Ctime: s.mtime}.Slack()) >= r.written || s.size == 0 && l.OID != emptyBlob {
+	if s.mtime+int64(filestat.Stat{Ctime: s.mtime}.Slack()) >= r.written || s.size == 0 && id != emptyBlob {
 		l.seen = neverSame
 	}
 	return l, s.mode & modeType, nil

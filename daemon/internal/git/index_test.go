@@ -109,13 +109,14 @@ func TestIndexIsReadAsGitReadsIt(t *testing.T) {
 				g := Tree{Dir: filepath.Join(r.dir, under), Guard: &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: r.dir}}
 				out, err := g.Run(t.Context(), nil, "ls-files", "-z", "-v", "--stage", "--modified", "--deleted")
 				require.NoError(t, err)
-				want, modules, err := parseListing(string(out))
+				ids := &IDs{}
+				want, modules, err := parseListing(string(out), ids)
 				require.NoError(t, err)
-				files, nested, err := readIndex(filepath.Join(r.dir, ".git", "index"), under)
+				files, nested, err := readIndex(filepath.Join(r.dir, ".git", "index"), under, ids, nil)
 				if form == "--split-index" {
 					require.ErrorIs(t, err, errIndex)
-					files, _, nested, err = g.list(t.Context(), nil)
-					files = slices.DeleteFunc(files, func(l Listed) bool { return l.OID == "" })
+					files, _, nested, err = g.list(t.Context(), ids, nil, nil)
+					files = slices.DeleteFunc(files, func(l Listed) bool { return l.ID == 0 })
 				}
 				require.NoError(t, err)
 				require.Equal(t, slices.Compact(modules), slices.Compact(nested))
@@ -124,7 +125,7 @@ func TestIndexIsReadAsGitReadsIt(t *testing.T) {
 				for i := range files {
 					name := want[i].Path
 					require.Equal(t, name, files[i].Path)
-					require.Equal(t, want[i].OID, files[i].OID, name)
+					require.Equal(t, ids.Of(want[i].ID), ids.Of(files[i].ID), name)
 					require.Equal(t, want[i].skip, files[i].skip, name)
 					st := filestat.Of(filepath.Join(g.Dir, name))
 					if want[i].Dirty || under+name == "a/touched" && form != "--split-index" {
@@ -144,13 +145,31 @@ func TestIndexIsReadAsGitReadsIt(t *testing.T) {
 	}
 }
 
+// TestIndexLeavesOutWhatIsKnown: a listing for new files alone has no others, and a repository in a folder asks by the workspace's paths.
+func TestIndexLeavesOutWhatIsKnown(t *testing.T) {
+	r := newIndexed(t)
+	r.put("new", "new\n")
+	guard := &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: r.dir}
+	for at, dir := range map[string]string{"": r.dir, "at/": r.dir} {
+		list, nested, err := Repository{At: at, Git: Tree{Dir: dir, Guard: guard}}.List(t.Context(), func(path string) bool { return path != at+"same" && path != at+"a/link" })
+		require.NoError(t, err)
+		var paths []string
+		for _, l := range list {
+			require.Zero(t, l.ID, "nobody asks for its content")
+			paths = append(paths, l.Path)
+		}
+		require.ElementsMatch(t, []string{at + "a/link", at + "new", at + "same"}, paths)
+		require.Equal(t, []string{at + "a/module"}, nested)
+	}
+}
+
 // TestIndexThatIsJustWritten: of a file that may have changed since git looked, within one tick of the clock, the index says nothing.
 func TestIndexThatIsJustWritten(t *testing.T) {
 	r := newIndexed(t)
 	soon := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(r.dir, "same"), soon, soon))
 	r.git("add", "same")
-	files, _, err := readIndex(filepath.Join(r.dir, ".git", "index"), "")
+	files, _, err := readIndex(filepath.Join(r.dir, ".git", "index"), "", &IDs{}, nil)
 	require.NoError(t, err)
 	for _, l := range files {
 		if l.Path == "same" {
@@ -175,23 +194,23 @@ func TestIndexOfOtherForms(t *testing.T) {
 	whole.git("reset", "-q", "--hard")
 	whole.git("sparse-checkout", "set", "--cone", "--sparse-index")
 	for _, name := range []string{filepath.Join(sha, ".git", "index"), index, sha} {
-		_, _, err := readIndex(name, "")
+		_, _, err := readIndex(name, "", nil, nil)
 		require.ErrorIs(t, err, errIndex, name)
 	}
-	files, _, err := readIndex(filepath.Join(sha, "none"), "")
+	files, _, err := readIndex(filepath.Join(sha, "none"), "", nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, files)
 	cut := filepath.Join(t.TempDir(), "index")
 	for n := 0; n < bytes.Index(data, []byte("TREE")); n += 17 { // what follows tells nothing of files
 		require.NoError(t, os.WriteFile(cut, data[:n], 0o644))
-		_, _, err := readIndex(cut, "")
+		_, _, err := readIndex(cut, "", nil, nil)
 		require.ErrorIs(t, err, errIndex, fmt.Sprint(n))
 	}
 	for _, bad := range []string{"/etc/passwd", "../x", "a/../b", "a//b", "."} {
 		path := append([]byte(bad), make([]byte, 8-(62+len(bad))%8)...)
 		entry := slices.Concat(bytes.Repeat([]byte{0}, 24), []byte{0, 0, 0x81, 0xa4}, make([]byte, 12+20), []byte{0, byte(len(bad))}, path)
 		require.NoError(t, os.WriteFile(cut, slices.Concat([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01"), entry, make([]byte, 20)), 0o644))
-		_, _, err := readIndex(cut, "")
+		_, _, err := readIndex(cut, "", nil, nil)
 		require.ErrorIs(t, err, errIndex, bad)
 	}
 }
@@ -207,12 +226,13 @@ func FuzzIndex(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "index")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		require.NoError(t, os.WriteFile(name, data, 0o644))
-		files, _, err := readIndex(name, "")
+		ids := &IDs{}
+		files, _, err := readIndex(name, "", ids, nil)
 		if err != nil {
 			require.ErrorIs(t, err, errIndex)
 		}
 		for _, l := range files {
-			require.Len(t, l.OID, 40)
+			require.Len(t, ids.Of(l.ID), 40)
 			require.NotEmpty(t, l.Path)
 		}
 	})

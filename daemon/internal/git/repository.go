@@ -25,6 +25,7 @@ type Repository struct {
 type Repositories struct {
 	All    []Repository // the root's repository is the first
 	Files  []Listed
+	IDs    *IDs            // of Files
 	Early  int             // how many of Files, the first ones, were told early
 	Nested map[string]bool // folders of nested repositories with unknown contents; the value false means that a repository is only expected there
 }
@@ -33,11 +34,11 @@ type Repositories struct {
 // others; it must not change them. Nested repositories that cannot be
 // listed are in Nested.
 func List(ctx context.Context, root string, guard *askgit.Guard, early func([]Listed)) (r Repositories, err error) {
-	r.Nested = map[string]bool{}
+	r.Nested, r.IDs = map[string]bool{}, &IDs{}
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
 		repo.Is = repo.Git.Found()
-		files, told, nested, err := repo.list(ctx, early)
+		files, told, nested, err := repo.list(ctx, r.IDs, early, nil)
 		early = nil
 		if err != nil {
 			if repo.At == "" {
@@ -74,14 +75,18 @@ func (r Repository) By(ctx context.Context, guard *askgit.Guard) Repository {
 	return r
 }
 
-// List is Tree.List with paths of the workspace.
-func (r Repository) List(ctx context.Context) (files []Listed, nested []string, err error) {
-	files, _, nested, err = r.list(ctx, nil)
+// List lists the repository's files, by paths of the workspace and without their object ids. Some of the known ones are left out.
+func (r Repository) List(ctx context.Context, known func(path string) bool) (files []Listed, nested []string, err error) {
+	name := []byte(r.At)
+	files, _, nested, err = r.list(ctx, nil, nil, func(path []byte) bool {
+		name = append(name[:len(r.At)], path...)
+		return known(string(name))
+	})
 	return files, nested, err
 }
 
-func (r Repository) list(ctx context.Context, indexed func([]Listed)) (files []Listed, early int, nested []string, err error) {
-	files, early, nested, err = r.Git.list(ctx, indexed)
+func (r Repository) list(ctx context.Context, ids *IDs, indexed func([]Listed), skip func(path []byte) bool) (files []Listed, early int, nested []string, err error) {
+	files, early, nested, err = r.Git.list(ctx, ids, indexed, skip)
 	if r.At != "" {
 		for i := range files {
 			files[i].Path = r.At + files[i].Path

@@ -36,18 +36,19 @@ type Tree struct {
 // A Listed is one path of a listing, relative to the Tree's folder.
 type Listed struct {
 	Path  string
-	OID   string // what the index has; "" for what it does not have
-	Dirty bool   // the work tree's content differs from OID, or may
+	seen  uint64 // the sum of the state in which git has seen the content ID in the work tree; 0: Dirty says all
+	ID    int32  // the number, in the listing's IDs, of what the index has; 0 for what it does not have
+	Dirty bool   // the work tree's content differs from ID, or may
 	skip  bool   // git ignores its state in the work tree
 	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
-	seen  uint64 // the sum of the state in which git has seen OID in the work tree; 0: Dirty says all
 }
 
 // list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout
 // leaves out. Submodules and nested repositories are returned apart, as folders. The index is read here while git looks for the others; if
 // that is not the same index, or has a form that is not known here, git lists both. Meanwhile indexed, if not nil, gets the files of
-// the index; it must not change them. early is how many of files, the first ones, are those.
-func (g Tree) list(ctx context.Context, indexed func([]Listed)) (files []Listed, early int, nested []string, err error) {
+// the index; it must not change them. early is how many of files, the first ones, are those. The object ids are added to ids. Files that
+// skip names may be missing, unless it is nil.
+func (g Tree) list(ctx context.Context, ids *IDs, indexed func([]Listed), skip func(path []byte) bool) (files []Listed, early int, nested []string, err error) {
 	found := g.Found()
 	index := filepath.Join(found.Dir, "index")
 	of := filestat.Of(index)
@@ -57,7 +58,7 @@ func (g Tree) list(ctx context.Context, indexed func([]Listed)) (files []Listed,
 	both.Go(func() {
 		var under string
 		if under, failed = filepath.Rel(found.Top, g.Dir); failed == nil {
-			inIndex, nested, failed = readIndex(index, strings.TrimPrefix(filepath.ToSlash(under)+"/", "./"))
+			inIndex, nested, failed = readIndex(index, strings.TrimPrefix(filepath.ToSlash(under)+"/", "./"), ids, skip)
 		}
 		if failed == nil && indexed != nil {
 			indexed(inIndex)
@@ -74,7 +75,7 @@ func (g Tree) list(ctx context.Context, indexed func([]Listed)) (files []Listed,
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	others, within, err := parseListing(string(out))
+	others, within, err := parseListing(string(out), ids)
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -130,8 +131,8 @@ func (g Tree) withoutLeftOut(files []Listed) []Listed {
 	})
 }
 
-// parseListing reads records like "H 100644 <oid> 0\tpath" and "? path", each ended by a NUL.
-func parseListing(out string) (list []Listed, nested []string, err error) {
+// parseListing reads records like "H 100644 <oid> 0\tpath" and "? path", each ended by a NUL, and adds the object ids to ids.
+func parseListing(out string, ids *IDs) (list []Listed, nested []string, err error) {
 	list = make([]Listed, 0, strings.Count(out, "\x00"))
 	for len(out) > 0 {
 		rec, rest, ended := strings.Cut(out, "\x00")
@@ -160,7 +161,7 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 			continue
 		}
 		if n := len(list); n == 0 || list[n-1].Path != path {
-			list = append(list, Listed{Path: path, OID: oid})
+			list = append(list, Listed{Path: path, ID: ids.Add(oid)})
 		}
 		last := &list[len(list)-1]
 		switch {

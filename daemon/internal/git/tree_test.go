@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"cursord/daemon/internal/askgit"
@@ -20,23 +21,27 @@ func TestParseListing(t *testing.T) {
 		nested    []string
 	}{
 		{"nothing", "", []Listed{}, nil},
-		{"tracked", "H 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a}}, nil},
+		{"tracked", "H 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", ID: 1}}, nil},
 		{"untracked", "? a\x00? sub/repo/\x00", []Listed{{Path: "a"}}, []string{"sub/repo"}},
 		{"modified and deleted", "H 100644 " + a + " 0\ta\x00C 100644 " + a + " 0\ta\x00H 100755 " + b + " 0\tb\x00R 100755 " + b + " 0\tb\x00C 100755 " + b + " 0\tb\x00",
-			[]Listed{{Path: "a", OID: a, Dirty: true}, {Path: "b", OID: b, Dirty: true}}, nil},
-		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
-		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
-		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []Listed{{Path: "a", OID: a, Dirty: true, skip: true}}, []string{"sub"}},
+			[]Listed{{Path: "a", ID: 1, Dirty: true}, {Path: "b", ID: 2, Dirty: true}}, nil},
+		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []Listed{{Path: "a", ID: 1, Dirty: true}}, nil},
+		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", ID: 1, Dirty: true}}, nil},
+		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []Listed{{Path: "a", ID: 1, Dirty: true, skip: true}}, []string{"sub"}},
 		{"odd names", "? H 100644 " + a + " 0\ta\x00? \n\t\"\xff\x00H 120000 " + a + " 0\ta\tb\x00",
-			[]Listed{{Path: "H 100644 " + a + " 0\ta"}, {Path: "\n\t\"\xff"}, {Path: "a\tb", OID: a}}, nil},
+			[]Listed{{Path: "H 100644 " + a + " 0\ta"}, {Path: "\n\t\"\xff"}, {Path: "a\tb", ID: 1}}, nil},
 	} {
-		files, nested, err := parseListing(c.out)
+		ids := &IDs{}
+		files, nested, err := parseListing(c.out, ids)
+		for i, l := range files {
+			files[i].ID = int32(slices.Index([]string{"", a, b}, ids.Of(l.ID)))
+		}
 		require.NoError(t, err, c.name)
 		require.Equal(t, c.files, files, c.name)
 		require.Equal(t, c.nested, nested, c.name)
 	}
 	for _, bad := range []string{"H", "? a", "H 100644\ta\x00", "H 100644 " + a + " 0 a\x00", "\x00"} {
-		_, _, err := parseListing(bad)
+		_, _, err := parseListing(bad, nil)
 		require.Error(t, err, "%q", bad)
 	}
 }
@@ -53,13 +58,14 @@ func TestGitBlobs(t *testing.T) {
 	}
 	commitAll(t, dir)
 	g := Tree{Dir: filepath.Join(dir, "w"), Guard: guardIn(t, dir)}
-	list, _, _, err := g.list(t.Context(), nil)
+	ids := &IDs{}
+	list, _, _, err := g.list(t.Context(), ids, nil, nil)
 	require.NoError(t, err)
 	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
 	for _, l := range list {
 		require.False(t, l.Dirty, l.Path)
-		require.True(t, IsBlob(l.OID, files[l.Path]), l.Path)
-		oids[l.Path] = l.OID
+		require.True(t, IsBlob(ids.Of(l.ID), files[l.Path]), l.Path)
+		oids[l.Path] = ids.Of(l.ID)
 	}
 	got := g.Blobs(t.Context(), oids, true)
 	require.Len(t, got, len(files))

@@ -272,7 +272,7 @@ func newBlame(r *snapshot.Recorded, turn *sessions.Turn, items []*sessions.Item)
 		switch writesOf(it) {
 		case agent.WritesNamed:
 			for _, p := range it.Tool.Paths {
-				p = paths.CanonicalOf(r.Root, r.Root, p, it.Tool.Name != "delete")
+				p = paths.CanonicalOf(r.Root, r.Root, p, !agent.Removes(it.Tool.Name))
 				b.named[p] = append(b.named[p], w)
 			}
 		case agent.WritesAnything:

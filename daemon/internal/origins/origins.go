@@ -4,6 +4,7 @@ package origins
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"cursord/agent/plaintext"
@@ -97,8 +98,20 @@ func Cut(origins []diffs.Origin, from, to int) []diffs.Origin {
 	return cut
 }
 
-// Nearest returns the origins of a text in that one of some files' histories of which it has the most known lines, and at least half;
-// nil if there is none.
+// FromGone returns the origins of a text with what the reviews of files know that are gone: a turn has carried lines from there, or a person has
+// moved the file.
+func FromGone(lines []diffs.Origin, text string, gone []*diffs.Review) []diffs.Origin {
+	for _, review := range gone {
+		lines = review.Carried(lines, text)
+	}
+	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
+		return lines
+	}
+	return diffs.Tell(Moved(lines, Nearest(text, gone), true), text)
+}
+
+// Nearest finds the history of which the text has the most known lines, and returns the origins of the text's lines in it. It returns nil
+// if no history has at least half of its known lines in the text.
 func Nearest(text string, of []*diffs.Review) (best []diffs.Origin) {
 	most := 0
 	for _, review := range of {

@@ -55,7 +55,7 @@ func (t *Teller) File(ctx context.Context, path string, from, to int) (lines []a
 	return t.lines(Moved(found.Lines, t.brought(ctx, found), false)), found.Forgotten, nil
 }
 
-// Bounds of a look for what commits of other work trees have brought.
+// Bounds of the search for lines that commits of other work trees have brought.
 const (
 	broughtTime = 3 * time.Second
 	mostAsked   = 8  // commits about which the other workspaces are asked that have not looked at them

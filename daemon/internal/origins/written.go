@@ -3,6 +3,7 @@ package origins
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,13 +16,39 @@ import (
 // sumSize is how many bytes an export has of the hash of a line: enough to tell the lines of a file apart, too few to tell what they say.
 const sumSize = 2
 
-// Exported returns what a session has written in a file with a text, for an export; nil if that is nothing.
-func Exported(path, text string, written []diffs.Written) *api.WrittenFile {
+// An Exporter tells what an exported session has written in files. What the turns that came with a fork have written counts as the fork's.
+type Exporter struct {
+	Session string
+	From    []string          // the sessions that it is a fork of
+	Turns   map[string]string // the ids of the turns that came from them, by those in the histories of files
+}
+
+// Knows reports whether some of the sessions that have written in a file may be exported.
+func (e *Exporter) Knows(writers []string) bool {
+	return slices.Contains(writers, e.Session) || slices.ContainsFunc(e.From, func(s string) bool { return slices.Contains(writers, s) })
+}
+
+// File returns what the session has written in a file, for an export; nil if that is nothing.
+func (e *Exporter) File(path string, review *diffs.Review) *api.WrittenFile {
+	written := review.Written(func(src diffs.Source) bool {
+		return src.SessionID == e.Session || slices.Contains(e.From, src.SessionID) && e.Turns[src.TurnID] != ""
+	})
+	for i := range written {
+		src := &written[i].Source
+		turn := e.Turns[src.TurnID]
+		if src.SessionID == e.Session || turn == "" {
+			continue
+		}
+		if index, ok := strings.CutPrefix(src.ItemID, src.TurnID+":"); ok {
+			src.ItemID = turn + ":" + index
+		}
+		src.SessionID, src.TurnID = e.Session, turn
+	}
 	if len(written) == 0 {
 		return nil
 	}
 	out := &api.WrittenFile{Path: path}
-	for _, line := range lines(text) {
+	for _, line := range lines(string(review.Current().Data)) {
 		sum := sha256.Sum256([]byte(line))
 		out.Sums = append(out.Sums, sum[:sumSize]...)
 	}

@@ -23,7 +23,7 @@ func edit(turn string) *diffs.Source {
 // exported has a review of another text of the file learn what a session has written, by way of an export.
 func exported(from *diffs.Review, now diffs.Content) *diffs.Review {
 	to := diffs.New(now)
-	if file := Exported("f", string(from.Current().Data), from.Written("s")); file != nil {
+	if file := (&Exporter{Session: "s"}).File("f", from); file != nil {
 		Recall(to, Imported(file, "s", map[string]string{"1": "1", "2": "2", "3": "3"}), file.Sums)
 	}
 	return to
@@ -71,6 +71,22 @@ func TestRecallKnowsShortLines(t *testing.T) {
 			require.True(t, l.Source == nil || l.Source.ByText, "%s: it is a guess", name)
 		}
 	}
+}
+
+// TestExportOfAFork has what the turns have written that came with a fork, as the fork's, and nothing of later turns of the session that it was made of.
+func TestExportOfAFork(t *testing.T) {
+	r := diffs.New(text())
+	r.Observe(text("one"), edit("1"))
+	r.Observe(text("one", "two"), edit("2"))
+	r.Observe(text("one", "two", "three"), &diffs.Source{SessionID: "fork", TurnID: "f3", ItemID: "f3:7", Via: diffs.ViaEdit})
+	fork := &Exporter{Session: "fork", From: []string{"s"}, Turns: map[string]string{"1": "f1"}}
+	require.True(t, fork.Knows([]string{"x", "s"}))
+	require.False(t, fork.Knows([]string{"x"}))
+	lines := fork.File("f", r).Lines
+	require.Len(t, lines, 2)
+	require.Equal(t, []string{"f1", "f1:0", "one"}, []string{lines[0].TurnID, lines[0].ItemID, lines[0].Text[0]})
+	require.Equal(t, []string{"f3", "f3:7", "three"}, []string{lines[1].TurnID, lines[1].ItemID, lines[1].Text[0]})
+	require.Nil(t, (&Exporter{Session: "fork2", From: []string{"s"}}).File("f", r))
 }
 
 // TestRecallIsTheOriginal imports what random edits of turns and people have made, beside what a person changes in it then.

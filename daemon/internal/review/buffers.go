@@ -121,13 +121,13 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Deci
 // conflicting returns the reason why a named hunk cannot be decided as requested; nil if it can be.
 func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	inBuffer := c.buffer.Conflict(id) != nil
-	switch {
-	case dec.Both && !inBuffer:
-		return api.Invalid("both", "needs hunks of state conflict")
-	case dec.Replace && !(c.f.tree.isolated() && c.review.IsBeside(id)):
-		return api.Invalid("replace", "needs isolated hunks that have lines of a person beside them")
-	case inBuffer && dec.Lines != nil:
-		return api.Invalid("lines", "cannot be used with a hunk of state conflict")
+	switch both := inBuffer || c.review.IsBeside(id); {
+	case dec.Both && !both:
+		return api.Invalid("both", "needs hunks whose lines a person has changed, too: of state conflict, or with beside")
+	case dec.Replace && !(both && c.f.tree.isolated()):
+		return api.Invalid("replace", "needs isolated hunks whose lines a person has changed, too")
+	case dec.Lines != nil && both:
+		return api.Invalid("lines", "cannot be used with a hunk whose lines a person has changed, too")
 	case inBuffer:
 		return nil
 	case dec.Accept && c.f.UnsavedConflict(id):

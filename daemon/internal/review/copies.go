@@ -8,6 +8,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -36,7 +37,7 @@ func (r *Reviewer) open(t *Worktree) error {
 	if !t.isolated() || t.apart != nil {
 		return nil
 	}
-	c, err := apart.Open(r.placesOf(t.session))
+	c, err := apart.Open(r.PlacesOf(t.session))
 	if err != nil {
 		return err
 	}
@@ -95,12 +96,12 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 		undo := f.keep()
 		if !r.takeSave(f, s.real) {
 			saving := r.takePersons(f, s.real, s.path)
-			if saving != notSaving && wait {
+			if saving != attribution.NotSaving && wait {
 				undo()
 				r.lookLater(f)
 				break
 			}
-			if saving == halfSaved {
+			if saving == attribution.HalfSaved {
 				undo()
 				return s, r.unreadable(f, atomicfile.State{Unreadable: "it is just being saved, or was cut off"})
 			}
@@ -189,7 +190,7 @@ func (r *Reviewer) markKnown(f *file, paths ...string) {
 	paths = append(paths, f.path, f.realPath())
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
-		if err := f.tree.apart.Note(p); err != nil {
+		if err := f.tree.apart.TookIn(p); err != nil {
 			r.setup.Log.Warn("a copy could not note a path", "path", p, "err", err)
 		}
 	}
@@ -270,8 +271,8 @@ func (r *Reviewer) lost(t *Worktree, err error) {
 	r.drop(t)
 }
 
-// placesOf says where the copy of a session is.
-func (r *Reviewer) placesOf(session string) apart.Places {
+// PlacesOf says where the copy of a session is, or would be. Any goroutine may call it.
+func (r *Reviewer) PlacesOf(session string) apart.Places {
 	o := r.setup.Copy
 	o.Git = r.setup.Git
 	return apart.Places{Root: r.setup.Root, Dir: copytree.Dir(r.setup.StateDir, session), State: r.setup.StateDir, Copy: o, Overlays: r.setup.Overlays}

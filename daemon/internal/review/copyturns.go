@@ -49,7 +49,7 @@ func (r *Reviewer) beginInCopy(ctx context.Context, session, turn string) (t *Wo
 	}
 	c := t.apart
 	if fresh = c == nil; fresh {
-		c, err = apart.Make(ctx, r.placesOf(session))
+		c, err = apart.Make(ctx, r.PlacesOf(session))
 	}
 	var changes, left []string
 	begun := false

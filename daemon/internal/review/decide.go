@@ -112,7 +112,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			inBuffers[len(g.Files)], done = c.buffer, c.f.Review.ForOthers(done)
 		}
 		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: in.Conflicts, Taken: in.Taken, Edited: inBuffer}
-		part.Was, part.Then = c.changed(was[i], then, in)
+		part.Was, part.Then = in.Changed(&c.f.File, c.buffer, was[i], then)
 		g.Files = append(g.Files, part)
 	}
 	r.reach("store")

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"slices"
 
 	"cursord/daemon/api"
@@ -11,13 +12,11 @@ import (
 // of these the file at path, unless path is "". It decides nothing, writes no file, and cannot be undone. It returns the
 // number of files. A later change by an agent lists a file again.
 func (r *Reviewer) Dismiss(path string, gone bool) (n int, err error) {
-	if stopped := r.callStored(func() {
+	stopped := r.callStored(func() {
 		r.refreshPending()
 		n, err = r.dismiss(path, gone)
-	}); stopped != nil {
-		return 0, stopped
-	}
-	return n, err
+	})
+	return n, cmp.Or(stopped, err)
 }
 
 func (r *Reviewer) dismiss(path string, gone bool) (int, error) {

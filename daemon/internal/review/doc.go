@@ -21,7 +21,7 @@
 // (diffs.Former). An accept writes the work tree, a reject the copy, both by the same change. Clients see one merged
 // diff per path (mergediff.go). A diff's rev comes from the workspace's seq, one for each state, also for a client with an
 // unsaved text (view.go): no two states share one. A turn makes or refreshes its copy before the agent starts. Paths are
-// translated between the agent and the loop (internal/translate). copies.Keeper removes copies.
+// translated between the agent and the loop (internal/translate). copies.Collector removes copies.
 //
 // Before the first write of a request, its intent is durable: each file's content before and after, its review, and the
 // decision (intent.go). The transaction that drops the intent stores the result. A start that finds an intent (resume.go)

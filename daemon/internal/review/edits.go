@@ -4,7 +4,6 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/unsaved"
 	"cursord/diffs"
 )
@@ -73,32 +72,9 @@ func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 func sums(choices []*choice, accept bool) []string {
 	all := make([]string, len(choices))
 	for i, c := range choices {
-		switch {
-		case len(c.ids) == 0 || !c.f.WritesReal(accept):
-		case c.buffer != nil:
-			all[i] = decisionlog.Sum(c.buffer.Text())
-		case c.f.Real().Exists:
-			all[i] = decisionlog.Sum(string(c.f.Real().Data))
+		if len(c.ids) > 0 {
+			all[i] = c.f.Sum(c.buffer, accept)
 		}
 	}
 	return all
-}
-
-// changed returns the sums of the texts before and after a choice was decided; "" if the decision left the text as it was,
-// for example a decision about a mode. Only a changed text can come back by an editor's undo and redo.
-func (c *choice) changed(sum, coming string, in unsaved.Decided) (was, then string) {
-	switch {
-	case len(in.Taken) > 0 && in.Accept:
-		return in.Was, in.Then
-	case c.buffer == nil:
-		then = decisionlog.Sum(string(c.f.Real().Data))
-	case in.Edits == nil:
-		return "", ""
-	default:
-		then = coming
-	}
-	if sum == then {
-		return "", ""
-	}
-	return sum, then
 }

@@ -13,8 +13,8 @@ import (
 func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
 	take := func(fd snapshot.Change) {
-		if t.ledger.Pending(fd.Path) || t.ledger.Writing(fd.Path) {
-			return // its call will report it
+		if t.ledger.LeftBeside(fd.Path, fd.Source) {
+			return
 		}
 		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Where(fd.Path)) != fd.Is { // the file has changed again since the scan
 			if _, err := r.refresh(f); err == nil {
@@ -52,11 +52,10 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 // takeFound takes one change into review. It returns nil if the change is known.
 func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	fd.Before, fd.After = t.translatedContent(fd.Before), t.translated(fd.After)
-	f := t.files[fd.Path]
-	if f != nil {
-		if err := r.load(f); err != nil {
-			r.setup.Log.Error("a review cannot be read; it starts anew", "path", fd.Path, "err", err)
-			f = nil
+	f := r.readable(t, fd.Path, fd.After)
+	if f == nil && fd.Source != nil {
+		if f = r.copiedBack(t, fd.Path, fd.After); f != nil {
+			fd.Known = false // the review knows what the file was before the move; the scan, that it was gone
 		}
 	}
 	if f != nil && fd.After.Same(atomicfile.State{Content: f.Review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
@@ -96,7 +95,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	if fd.Source != nil {
 		t.made.Found(t.place(fd.Path), guess, fd.After.Content, fd.Source)
 		f.agents = f.Review.Rev()
-		f.guessed(guess)
+		f.guessed(guess, *fd.Source)
 	}
 	if fd.Source != nil && !fd.Was.Exists() {
 		f.made = stored.Union(f.made, s.MissingDirs(fd.Path))

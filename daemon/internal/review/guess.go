@@ -16,14 +16,16 @@ import (
 // A guess is about a file's latest change.
 type guess struct {
 	before *diffs.Review       // the review without the change
+	by     diffs.Source        // the guessed author, who may be wrong
 	rev    uint64              // the review's revision with it
 	seen   snapshot.ChangeTime // by a look that took it for a call's while that was open; empty if the change was found in another way
 }
 
 // guessed records that the author of a file's last change was guessed; before is the review without that change.
-func (f *file) guessed(before *diffs.Review) {
+func (f *file) guessed(before *diffs.Review, by diffs.Source) {
+	by.Via = diffs.ViaUnknown
 	if f.guess = nil; before != nil && len(f.tree.starts.All()) > 0 && !f.tree.isolated() { // in a copy, all changes are its agent's
-		f.guess = &guess{before: before, rev: f.Review.Rev()}
+		f.guess = &guess{before: before, by: by, rev: f.Review.Rev()}
 	}
 }
 
@@ -39,7 +41,7 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 	var changed []*file
 	for _, f := range t.files {
 		g := f.guess
-		if g == nil || f.Review == nil || f.Review.Rev() != g.rev || g.seen.Path != f.path {
+		if g == nil || f.Review == nil || f.Review.Rev() != g.rev || g.seen.Path != f.path || !t.explained(g.seen.When) {
 			continue
 		}
 		by := t.writerAt(g.seen, nil)
@@ -77,19 +79,28 @@ func (f *file) giveUp(wrong func(before, now diffs.Content) bool) bool {
 	return true
 }
 
-// giveUpGuess is giveUp for a change that reports show to be that of their calls.
-func (f *file) giveUpGuess(reports []attribution.Report) bool {
-	return f.giveUp(func(before, now diffs.Content) bool { return attribution.Guess{From: before, To: now}.MadeBy(reports) })
+// giveUpGuess is giveUp for a change with the edits of calls in it. The guessed author may have made the rest.
+func (f *file) giveUpGuess(reports []attribution.Report) (given bool) {
+	g := f.guess
+	given = f.giveUp(func(before, now diffs.Content) bool { return attribution.Guess{From: before, To: now}.Holds(reports) })
+	if given && reports[0].Beside == nil {
+		reports[0].Beside = &g.by
+	}
+	return given
 }
 
-// giveUpSave is giveUp for a person's save that the daemon hears of only now. The person may have saved over a command's change. A command
-// may also have changed other lines since: disk is the present content.
+// giveUpSave is giveUp for a person's save that the daemon hears of only now. The person may have saved over a command's change, if the client
+// does not say that its text began without it. A command may also have changed other lines since: disk is the present content.
 func (f *file) giveUpSave(doc *documents.Document, saved, disk atomicfile.State) {
-	given := doc.Base.Unreadable == "" && f.giveUp(func(before, now diffs.Content) bool {
+	said := doc.Base.Unreadable == ""
+	given := f.giveUp(func(before, now diffs.Content) bool {
+		if !said && (doc.Known == nil || !saved.Same(disk) || !atomicfile.State{Content: *doc.Known}.Same(atomicfile.State{Content: before})) {
+			return false
+		}
 		beneath := threeway.Nearer(string(now.Data), string(saved.Data), string(before.Data))
 		return saved.Same(atomicfile.State{Content: now}) || beneath && disk.Same(atomicfile.State{Content: now})
 	})
-	if given && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
+	if given && said && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
 		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
 		f.tree.made.Note(f.tree.place(f.path), "", f.Review.Current(), doc.Base.Content, by)
 		if f.Review.Observe(doc.Base.Content, by); by != nil {

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -26,18 +25,9 @@ func (f *file) uncut(now diffs.Content) bool {
 	return true
 }
 
-// A saving says whether a file of the work tree may be half saved.
-type saving int
-
-const (
-	notSaving   saving = iota
-	maybeSaving        // it may be half saved, or a person has made it shorter
-	halfSaved          // it is empty, or ends within a line
-)
-
 // takePersons brings the work tree's content at a path into the review of a file in a copy. If the last look found only the
 // beginning of this content, that look is taken back first.
-func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
+func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) attribution.Saving {
 	if f.uncut(real.Content) && real.Exists && f.movedFrom() != "" && f.realPath() != path {
 		f.Review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
 	}
@@ -45,21 +35,15 @@ func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 	before, was := f.Review.Copy(), f.Review.Baseline()
 	f.Review.ObserveBaseline(real.Content)
 	if len(real.Data) >= len(was.Data) {
-		return notSaving
+		return attribution.NotSaving
 	}
 	f.cut, f.cutRev = before, f.Review.Rev()
 	st := filestat.Of(r.absolute(f))
 	age := time.Duration(clock.Now() - st.Written())
-	end := []byte("\n")
-	switch {
-	case !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.setup.Documents.Typed(r.absolute(f), real) != nil:
-		return notSaving
-	case len(real.Data) == 0 || bytes.HasSuffix(was.Data, end) && !bytes.HasSuffix(real.Data, end):
-		return halfSaved
-	case bytes.HasPrefix(was.Data, real.Data) || !f.Review.Pending():
-		return maybeSaving
+	if !real.Exists || !st.Exists() || age < 0 || age >= saveTries*r.watch.Limits.Settle || r.setup.Documents.Typed(r.absolute(f), real) != nil {
+		return attribution.NotSaving
 	}
-	return notSaving
+	return attribution.SavingOf(was, real.Content, f.Review.Pending())
 }
 
 // lookLater looks at a file in a copy again after the settling time.

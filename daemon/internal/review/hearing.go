@@ -1,16 +1,10 @@
 package review
 
 import (
-	"time"
-
 	"cursord/agent"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/clock"
 )
-
-// wordTime bounds the delay with which the announcement of a write may reach the daemon. Until then the author of a change
-// is unknown.
-const wordTime = 250 * time.Millisecond
 
 // explained reports whether agents would have announced by now a change made at the moment when.
 func (t *Worktree) explained(when int64) bool {
@@ -18,7 +12,7 @@ func (t *Worktree) explained(when int64) bool {
 		return true // its time is not by this machine's clock, so waiting does not help
 	}
 	for _, h := range t.hearings {
-		if when+int64(wordTime) > clock.At(h.UpTo()) {
+		if when+int64(agentcalls.WordTime) > clock.At(h.UpTo()) {
 			return false
 		}
 	}

@@ -63,6 +63,7 @@ func (r *Reviewer) reviewOf(path string) (f *file, review *diffs.Review, err err
 
 // known returns what is known of a text of a file, for instance of a commit, beside the file as it was last seen.
 func (r *Reviewer) known(name, text string) (origins.Known, error) {
+	r.followMoves(name)
 	f, review := r.shared().files[name], r.setup.Large.New(diffs.Content{})
 	if f != nil {
 		if err := r.load(f); err != nil {
@@ -115,7 +116,8 @@ func (r *Reviewer) Answer(ctx context.Context, c commits.Commit) (answer origins
 
 // moved returns the origins of a text of a file with those that other files know. Hunks of a copy that were accepted by edits of an
 // editor's text came with a person's save; the copy knows them. And a person may have moved the file: the text then has at least half of
-// the known lines of a file with the same extension. Either that file is gone, or name is: an old commit has files at their former names.
+// the known lines of a file with the same extension. Either that file is gone, or name is: an old commit has files at their former names. So
+// it is with a file that an agent has moved and changed at once.
 func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
 	name = r.named(name)
 	for _, other := range r.sorted() {
@@ -123,9 +125,6 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 			known := slices.DeleteFunc(other.Review.OriginsOf(text), func(o diffs.Origin) bool { return o.Pending || o.ByText })
 			lines = origins.Moved(lines, known, false)
 		}
-	}
-	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
-		return lines
 	}
 	exists := func(name string) bool {
 		return filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(name))).Exists()
@@ -137,7 +136,7 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 			gone = append(gone, other.Review)
 		}
 	}
-	return diffs.Tell(origins.Moved(lines, origins.Nearest(text, gone), true), text)
+	return origins.FromGone(lines, text, gone)
 }
 
 // Tree asks git about the work tree.
@@ -164,7 +163,7 @@ func (r *Reviewer) inherit(f *file, c *treeChange) {
 
 // Written returns what the edits of a session have written in files of the work tree, in the order of their paths, from behind the path
 // after on, for some 1 MiB of texts. more says that there are others behind these.
-func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, more bool, err error) {
+func (r *Reviewer) Written(of *origins.Exporter, after string) (files []*api.WrittenFile, more bool, err error) {
 	size := 0
 	stopped := r.call(func() {
 		if after == "" {
@@ -172,15 +171,14 @@ func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, mor
 		}
 		for _, f := range r.sorted() {
 			past := f.stored.Past
-			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !slices.Contains(past.Sessions, session) || r.load(f) != nil {
+			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !of.Knows(past.Sessions) || r.load(f) != nil {
 				continue
 			}
 			if more = size > 1<<20; more {
 				return
 			}
-			text := string(f.Review.Current().Data)
-			if file := origins.Exported(f.path, text, f.Review.Written(session)); file != nil {
-				files, size = append(files, file), size+len(text)
+			if file := of.File(f.path, f.Review); file != nil {
+				files, size = append(files, file), size+len(f.Review.Current().Data)
 			}
 		}
 	})

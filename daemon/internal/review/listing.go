@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,10 +111,7 @@ func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessio
 		files, err = r.listed(client, path, turn)
 		list = append(list, r.shownAt(client, pathsOf(files))...)
 	})
-	if stopped != nil {
-		return nil, stopped
-	}
-	return list, err
+	return list, cmp.Or(stopped, err)
 }
 
 // callStored is call, and returns once all that f has submitted is on disk.
@@ -146,8 +144,5 @@ func (r *Reviewer) Unified(path, turn string) (patch string, err error) {
 		}
 		patch = string(diffs.Unified(files))
 	})
-	if stopped != nil {
-		return "", stopped
-	}
-	return patch, err
+	return patch, cmp.Or(stopped, err)
 }

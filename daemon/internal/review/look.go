@@ -42,7 +42,8 @@ func (r *Reviewer) watchPending() {
 // look takes in the present content of touched files. It waits a moment for files that are just being saved, because a file
 // may be cut off or gone during a save.
 func (r *Reviewer) look(touched func(path string) bool) {
-	r.rewatch = true // folders may have been made or removed
+	r.rewatch = true                       // folders may have been made or removed
+	r.answers.Look(r.setup.Running() == 0) // before the files, which may have changed since they were committed
 	r.lookAgain(touched, 0)
 	if head := r.head.Path(); head != "" && touched(head) {
 		r.headMoved(r.setup.Running() == 0)

@@ -77,8 +77,56 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 		return false
 	}
 	f.Review.Rename(f.path, to, nil)
+	f.tree.updateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true
+}
+
+// cameBack takes in that a file that an agent has moved away, and that is gone, is where it was, with the content that it had there. The file
+// itself may have come back or be written anew. It returns the file under review, or nil. now is what the path holds.
+func (r *Reviewer) cameBack(t *Worktree, to string, now atomicfile.State) *file {
+	if there := t.files[to]; !now.Exists || there != nil && (there.pending() || len(there.Buffers) > 0) {
+		return nil
+	}
+	for _, f := range t.files {
+		if f.pending() && len(f.Buffers) == 0 && r.load(f) == nil && f.Review.OldPath() == to && !f.Review.Current().Exists &&
+			now.Same(atomicfile.State{Content: f.Review.Baseline()}) {
+			f.Review.Rename(f.path, to, nil)
+			f.vanished = nil
+			t.updateSnapshots(f.path, atomicfile.State{})
+			r.rekey(f, to)
+			return f
+		}
+	}
+	return nil
+}
+
+// copiedBack takes in that a file that an agent has moved, and that is still there, is also where it was. It returns the file under review, or nil.
+func (r *Reviewer) copiedBack(t *Worktree, to string, now atomicfile.State) *file {
+	for _, f := range t.files {
+		if t.files[to] == nil && f.pending() && len(f.Buffers) == 0 && r.load(f) == nil && f.Review.OldPath() == to {
+			if made := f.Review.Copied(now.Content); made != nil {
+				from := f.path
+				r.rekey(f, to)
+				r.save(f, r.add(t, from, made))
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// readable returns the review of a path that holds now, for taking in a change of it; nil if it has to start anew.
+func (r *Reviewer) readable(t *Worktree, path string, now atomicfile.State) *file {
+	f := t.files[path]
+	if f == nil {
+		return r.cameBack(t, path, now)
+	}
+	if err := r.load(f); err != nil {
+		r.setup.Log.Error("a review cannot be read; it starts anew", "path", path, "err", err)
+		return nil
+	}
+	return f
 }
 
 // rekey moves a file's review to another path. The old path is left without a review.

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
 )
@@ -36,8 +37,5 @@ func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDo
 			list[at].Hunks = append(list[at].Hunks, f.Placed(doc)...)
 		}
 	})
-	if stopped != nil {
-		return nil, stopped
-	}
-	return list, err
+	return list, cmp.Or(stopped, err)
 }

@@ -37,6 +37,9 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		return s, r.unreadable(f, s.here)
 	}
 	seen := atomicfile.State{Content: f.Review.Current()}
+	if old := f.Review.OldPath(); old != "" && !seen.Exists && !f.tree.ledger.LeftBeside(old, nil) && r.cameBack(f.tree, old, f.tree.read(old)) == f {
+		return r.refresh(f)
+	}
 	if !s.here.Same(seen) && !r.takeSave(f, s.here) {
 		by := r.author(f.path, s.here, f.lookedAt)
 		if by == nil && r.personMoved(f, s.here) {
@@ -62,7 +65,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		if f.Review.Observe(s.here.Content, by); by != nil {
 			f.tree.made.Note(f.tree.place(f.path), "", before.Current(), s.here.Content, by)
 			f.agents = f.Review.Rev()
-			f.guessed(before)
+			f.guessed(before, *by)
 			f.seenDuring(*by, f.lookedAt)
 		}
 		if f.cut = nil; by == nil && len(s.here.Data) < len(before.Current().Data) {
@@ -85,6 +88,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 
 // refreshPending takes in the present contents of all files with something to review.
 func (r *Reviewer) refreshPending() {
+	r.answers.Look(r.setup.Running() == 0)
 	r.refreshAll(r.sorted())
 	r.headMoved(r.setup.Running() == 0)
 }

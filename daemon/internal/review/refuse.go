@@ -9,7 +9,6 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/waiting"
-	"cursord/diffs"
 )
 
 // revConflict publishes the present diff of a path, and returns an error if the client has not seen that diff.
@@ -58,20 +57,17 @@ func (r *Reviewer) conflictHint(f *file, message, hint string) error {
 
 // decisionError turns an error of package diffs into the answer for clients.
 func (r *Reviewer) decisionError(f *file, err error) error {
-	var refused *api.Error
+	var known *api.Error
+	refused := diffshape.Refused(f.path, err)
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &known):
 		return err
-	case errors.Is(err, diffs.ErrBaselineUnknown):
-		message := fmt.Sprintf("the content of %s before the agent's change is unknown", f.path)
-		return &api.Error{Kind: api.KindBaselineUnknown, Message: message, Hint: "accept it, or restore the file yourself"}
-	case errors.Is(err, diffs.ErrBaselineGone):
-		return r.conflictHint(f, f.path+" is gone from the work tree, and what the agent has changed is only a part of it",
-			"put it back there and accept again, or reject the change")
-	case errors.Is(err, diffs.ErrRange):
-		return api.Invalid("lines", "%v", err)
+	case refused == nil:
+		return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
+	case refused.Kind == api.KindConflict:
+		refused.Diff = r.published[f.path]
 	}
-	return r.conflict(f, fmt.Sprintf("%s: %v", f.path, err))
+	return refused
 }
 
 func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 	if err := api.NoNUL("text", text); err != nil {
 		return err
 	}
-	if stopped := r.call(func() {
+	stopped := r.call(func() {
 		var f *file
 		if f, _, err = r.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
@@ -43,8 +44,6 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 			r.submit(nil, r.log.Push(g), nil)
 			r.keepRejections(g)
 		}
-	}); stopped != nil {
-		return stopped
-	}
-	return err
+	})
+	return cmp.Or(stopped, err)
 }

@@ -42,7 +42,7 @@ type Reviewer struct {
 	trees     []*Worktree               // the work tree first
 	published map[string]*sessions.Diff // by path
 	composed  map[string]string         // by path: the revisions that the published diff is made of
-	views     views.Board
+	views     views.Set
 	log       decisionlog.Log
 	intents   uint64            // the number of the latest intent
 	saves     unsaved.CallSaves // by path of the work tree: saves of buffers while calls are open that name the path
@@ -104,6 +104,7 @@ func New(setup Setup) (*Reviewer, error) {
 	}
 	r.later.Init()
 	r.made = callchanges.Log{Limits: setup.Large, Stored: func(id string) *sessions.Item { _ = setup.Loop.Persist(); it, _ := setup.Store.Item(id); return it }}
+	r.made.Opened = func(path string) bool { return setup.Documents.HasAny(r.shared().absolute(path)) }
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{r.newWorktree("")}
 	r.shared().calls.Watch = setup.Saves
@@ -159,8 +160,10 @@ func (r *Reviewer) loadReviews() error {
 func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
+		for name, b := range r.saves.Left(r.shared().ledger.Pending) {
+			r.personSaved(name, b.Doc)
+		}
 		r.refreshLate()
-		r.saves.Forget(r.shared().ledger.Pending)
 		r.submit(nil, nil, nil)
 		r.waiting.Retry()
 	})

@@ -11,6 +11,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/origins"
+	"cursord/daemon/internal/preview"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
@@ -140,7 +141,9 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	var left diffs.Left
 	p, err := r.plan(client, f, disk, func(review *diffs.Review) (d diffs.Decision, err error) {
 		if d, left, err = review.Rewind(u); err == nil && unsaved {
-			err = unsavedStep(f)
+			if err = unsavedStep(f); d.Forgets() {
+				err = diffs.ErrNotFound // nothing that the editor holds would change
+			}
 		}
 		return d, err
 	})
@@ -160,33 +163,15 @@ func copiesFirst(plan []*planned) {
 
 // patchOf returns the patch of planned changes. A file that changes in the work tree and in a copy is in it once.
 func (r *Reviewer) patchOf(plan []*planned) string {
-	var patches []diffs.FilePatch
-	shown := map[string]bool{}
+	var changes []preview.Change
 	for _, p := range slices.Backward(plan) { // the work tree's first
-		if p == nil || shown[p.change.To] {
-			continue
-		}
-		c := p.change
-		shown[c.To] = true
-		if !c.Before.Exists && !c.After.Exists {
-			continue
-		}
-		review := r.setup.Large.New(c.in.translatedContent(c.Before.Content))
-		src := diffs.Source{Via: diffs.ViaEdit}
-		if c.From != c.To && c.Before.Exists {
-			review.Rename(c.From, c.To, &src)
-		}
-		after := c.in.translatedContent(c.After)
-		if after.Exists && after.Target == "" && after.Mode == 0 {
-			after.Mode = c.Before.Mode
-		}
-		review.Observe(after, &src)
-		if review.Pending() {
-			patches = append(patches, review.Patch(c.To, nil))
+		if p != nil {
+			c := p.change
+			before, after := c.in.translatedContent(c.Before.Content), c.in.translatedContent(c.After)
+			changes = append(changes, preview.Change{Tree: c.in.session, From: c.From, To: c.To, Before: before, After: after})
 		}
 	}
-	slices.Reverse(patches)
-	return string(diffs.Unified(patches))
+	return preview.Patch(r.setup.Large, changes)
 }
 
 // unsavedStep is the answer to a rewind, and to the undo of one, in a file that a client holds unsaved.

@@ -157,7 +157,7 @@ func (s *story) starts() {
 		s.saved, s.history = s.text, []string{s.text}
 	}
 	s.version++
-	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text))
+	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text, false))
 	s.r.Wait()
 }
 
@@ -251,7 +251,7 @@ func (s *story) set(text string) {
 
 func (s *story) shows(text string) {
 	s.text, s.version = text, s.version+1
-	require.NoError(s.t, s.docs.Change(s.editor, s.uri(), s.version, text))
+	require.NoError(s.t, s.docs.Change(s.editor, s.uri(), s.version, text, false))
 }
 
 // walks goes through the editor's own history.
@@ -361,7 +361,7 @@ func (s *story) applies() {
 // declines has the editor say that it does not make the edits that are on their way.
 func (s *story) declines() {
 	s.coming, s.version = nil, s.version+1
-	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text))
+	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text, false))
 	s.tell("the editor does not make the edits")
 }
 
@@ -370,7 +370,7 @@ func (s *story) closes() {
 	require.NoError(s.t, s.docs.Close(s.editor, s.uri()))
 	s.text, s.coming = s.disk(), nil
 	s.saved, s.history, s.at, s.version = s.text, []string{s.text}, 0, s.version+1
-	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text))
+	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text, false))
 	s.tell("the editor closes the file and opens it again")
 }
 

@@ -41,6 +41,8 @@ type Turn struct {
 	looked  chan struct{}             // closed when people's changes from before the turn have been taken in
 	open    map[string][]*watchedCall // by call id
 	odd     map[spot]bool             // files that cannot be reviewed and that a notice has named
+	later   agentcalls.Afterwards
+	refused map[int]string // titles of refused calls that may have run, by the index of their ToolEnds in the batch
 
 	// For changes that no call names; see unannounced.go.
 	waits   bool // the agent may write early on, and so begins only when the snapshot is taken
@@ -146,6 +148,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	r.do(func() {
 		r.made.Begin(t.turn)
 		in.starts.Add(t.start)
+		r.answers.Look(r.setup.Running() <= 1) // as in look
 		r.refreshAll(r.sorted())
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
 		in.hearings = append(in.hearings, &t.heard)
@@ -180,7 +183,8 @@ func (t *Turn) Curious() bool { return len(t.begun)+len(t.named)+len(t.ended) > 
 
 // See reads the disk for each event, and corrects guesses of ends. Give the result to Report once the loop has numbered the items.
 func (t *Turn) See(events []agent.Event) (files []Written) {
-	t.came()
+	t.arrived, t.asked = agentcalls.Came(&t.heard)
+	t.refused = agentcalls.Refused(events)
 	starts, ends := 0, 0
 	for i, ev := range events {
 		switch ev := ev.(type) {
@@ -206,6 +210,8 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 			ends++
 		case agent.BackgroundEnded:
 			t.endBackground(ev.Calls)
+		case agent.Result:
+			t.start.LookAhead(len(t.past) > 0 && len(t.runs)+len(t.ended) == 0 && t.loose()(0) == nil)
 		}
 	}
 	return files
@@ -220,10 +226,10 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 		}
 		return spot{}, false
 	}
-	p := paths.CanonicalOf(t.tree.name, t.dir, path, tool != "delete")
+	p := paths.CanonicalOf(t.tree.name, t.dir, path, !agent.Removes(tool))
 	in := t.tree
 	if t.tree.isolated() && filepath.IsAbs(p) {
-		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, tool != "delete")
+		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, !agent.Removes(tool))
 	}
 	return spot{in, p}, p != ""
 }
@@ -266,21 +272,17 @@ func (t *Turn) begin(ev *agent.ToolStart, start int) {
 }
 
 func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
-	call, w := &ev.Call, &watchedCall{}
-	if open := t.open[call.ID]; len(open) > 0 {
-		w, t.open[call.ID] = open[len(open)-1], open[:len(open)-1]
-	}
+	call, w := &ev.Call, cmp.Or(agentcalls.Last(t.open, ev.Call.ID), &watchedCall{})
 	for _, ch := range call.Changes {
 		s, ok := t.spot(ch.Path, call.Name)
 		if !ok {
 			continue
 		}
 		f := Written{
-			spot: s, at: clock.Now(), call: end, change: ch, via: diffs.ViaTool, edit: call.Name == "edit", start: t.start,
-			beside: cmp.Or(t.beside(s.path), w.by(s)),
+			spot: s, at: clock.Now(), call: end, change: ch, via: diffs.ViaTool, leavesEmpty: call.LeavesEmpty(), start: t.start,
+			beside: cmp.Or(t.beside(s.path), w.by(s)), refused: ev.State == agent.CallRejected,
 		}
-		t.readEnd(&f, ev)
-		if s.tree != t.tree {
+		if t.readEnd(&f, ev); s.tree != t.tree {
 			f.start, f.beside = snapshot.Empty(s.tree.name), w.by(s)
 		}
 		files = append(files, f)
@@ -319,8 +321,10 @@ func (t *Turn) Report(files []Written, items Items) {
 	if len(odd) > 0 {
 		t.say(snapshot.Unreviewable(odd))
 	}
+	refused := t.refused
 	t.r.do(func() {
 		t.r.made.Ended(t.turn, items.Ended...)
+		t.r.made.Refused(t.turn, refused, items.Ended, t.say)
 		t.r.agentWrote(files, sources)
 		t.r.follow(files)
 		t.r.submit(nil, nil, nil)
@@ -341,8 +345,10 @@ func (t *Turn) End() {
 	t.lastScan()
 	t.reportOutside()
 	t.r.setup.Claims.Look()
-	if text := t.r.setup.Claims.Take(); text != "" {
-		t.say(text)
+	for _, text := range []string{t.r.setup.Claims.Take(), t.later.Text()} {
+		if text != "" {
+			t.say(text)
+		}
 	}
 	t.r.call(func() {
 		t.tree.starts.Remove(t.start)

@@ -30,32 +30,16 @@ type run struct {
 // Items are the items of a batch's calls, one for each ToolStart and each ToolEnd.
 type Items struct{ Started, Ended []string }
 
-// came records when the present events came, and the earliest moment at which the agent may have written them. Delayed
-// output may date from the last moment at which the daemon had processed everything.
-func (t *Turn) came() {
-	t.asked = clock.Now()
-	t.arrived = clock.At(t.heard.UpTo())
-	if first, late := t.heard.Came(); !late { // reading a long line takes time
-		t.arrived = max(t.arrived, clock.At(first)-int64(wordTime))
-	}
-	t.arrived = min(t.asked, t.arrived)
-}
-
 func (t *Turn) beginRun(ev *agent.ToolStart, start int) {
-	from, known := agentcalls.SaidAt(ev.Said, t.arrived, t.asked)
-	earliest := from
-	if !known {
-		earliest = t.arrived
-	}
+	earliest, from := agentcalls.BeganAt(ev.Said, t.arrived, t.asked)
 	r := t.addRun(&ev.Call, earliest, from)
 	r.start = start
-	t.begun = append(t.begun, r)
+	t.begun, t.runs[ev.Call.ID] = append(t.begun, r), append(t.runs[ev.Call.ID], r)
 }
 
 func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
 	t.head.Ran(call.Command)
 	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(agentcalls.Via(call.Name)), earliest, from)}
-	t.runs[call.ID] = append(t.runs[call.ID], r)
 	t.past = append(t.past, r)
 	return r
 }
@@ -66,34 +50,29 @@ func (t *Turn) source(via diffs.Via) diffs.Source {
 }
 
 func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
-	open := t.runs[ev.Call.ID]
-	if len(open) == 0 {
-		if !agentcalls.WriteAnything(&ev.Call) || ev.State == agent.CallRejected {
-			return
-		}
+	r := agentcalls.Last(t.runs, ev.Call.ID)
+	any, refused := agentcalls.WriteAnything(&ev.Call), !ev.Asked.IsZero()
+	if r != nil && (refused || ev.State == agent.CallRejected) {
+		t.dropRun(r)
+		r = nil
+	}
+	switch {
+	case r != nil:
+	case any && refused: // it may have run all the same
+		r = t.addRun(&ev.Call, clock.At(ev.Asked), clock.At(ev.Refused))
+	case !any || ev.State == agent.CallRejected:
+		return
+	default:
 		from := t.start.Began() // no event says when the call began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = t.past[n-1].to
 		}
-		t.addRun(&ev.Call, from, from)
-		open = t.runs[ev.Call.ID]
-	}
-	r := open[len(open)-1]
-	if t.runs[ev.Call.ID] = open[:len(open)-1]; len(open) == 1 {
-		delete(t.runs, ev.Call.ID)
-	}
-	if ev.State == agent.CallRejected {
-		t.dropRun(r)
-		return
+		r = t.addRun(&ev.Call, from, from)
 	}
 	r.end = end
-	now := clock.Now()
-	to, known := agentcalls.SaidAt(ev.Said, t.arrived, now)
-	if known {
-		to = min(to+int64(time.Millisecond), now) // agents give times in whole ms
-	}
-	r.to = to
-	t.tree.ledger.End(r.call, to)
+	r.to = agentcalls.EndedAt(ev, &t.heard, t.arrived)
+	t.later.Ended(ev, r.to)
+	t.tree.ledger.End(r.call, r.to)
 	if ev.Call.Background {
 		if t.background == nil {
 			t.background = map[string]bool{}
@@ -107,7 +86,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	t.ended = append(t.ended, r)
 }
 
-// dropRun drops a call that was refused and therefore did not run.
+// dropRun drops a call that did not run as its start said.
 func (t *Turn) dropRun(r *run) {
 	t.tree.ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
@@ -150,7 +129,9 @@ func (t *Turn) CheckDisk() {
 		loose := t.loose()
 		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
 			src := t.tree.writerAt(c, nil)
-			if src != nil && src.Via != diffs.ViaUnknown || c.When > t.asked {
+			maybe := src != nil && src.Via == diffs.ViaUnknown
+			moved := maybe && !filestat.Of(t.tree.absolute(c.Path)).Exists() // perhaps, by the command: this scan lists no new names
+			if src != nil && !maybe || c.When > t.asked || moved {
 				return snapshot.Attribution{Leave: true}
 			}
 			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose(c.When))}
@@ -214,6 +195,7 @@ func (t *Turn) lastScan() {
 	t.ended = nil
 	loose := t.loose()
 	if len(t.past) > 0 || loose(0) != nil {
+		t.start.LookAhead(loose(0) == nil)
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
 			src := t.tree.writerAt(c, loose(c.When))
 			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
@@ -250,6 +232,11 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	all, left := t.start.Scan(ctx, list, judge)
+	for i := range all {
+		if c := &all[i]; c.Source == nil && t.r.setup.Documents.Typed(t.tree.absolute(c.Path), c.After) == nil {
+			t.later.Saw(c.Path, t.tree.changedAt(c.Path, c.Is))
+		}
+	}
 	for len(all) > 0 {
 		n := min(len(all), 100)
 		batch := all[:n]

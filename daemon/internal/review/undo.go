@@ -32,6 +32,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	if err := r.setup.Store.Trouble(); err != nil {
 		return fail(api.StoreError(err))
 	}
+	if len(but) == 0 {
+		r.lookAtDocuments() // the text that a client has just reported may be that from before an accept
+	}
 	next := r.log.Next(undo, but...)
 	if next == nil {
 		return fail(decisionlog.NothingTo(undo, len(but), r.setup.Root))
@@ -51,7 +54,8 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	g := *next
 	g.Files = slices.Clone(g.Files)
 	g.Undone, g.Passed = undo, false
-	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks(), Step: g.Step()}
+	out := api.Decided{Diffs: []*sessions.Diff{}}
+	gone, nothing := map[uint64]bool{}, error(nil) // files in which an accept has no lines left; the decision about them stays
 	var touched, inBuffers, held []*file
 	defer func() { r.letGo(client, held...) }()
 	var restore []func()
@@ -142,6 +146,10 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if errors.Is(err, diffs.ErrOvertaken) && r.beyond(*gf, undo) {
 			return rollback(r.withoutLost(next, f.path))
 		}
+		if errors.Is(err, diffs.ErrGone) {
+			gone[gf.N], nothing = true, r.stepError(f, err)
+			continue
+		}
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
@@ -158,6 +166,11 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		plan = append(plan, p)
 		touched = append(touched, f)
 	}
+	if nothing != nil && len(plan)+len(inBuffers) == 0 {
+		return rollback(nothing)
+	}
+	g.Files = slices.DeleteFunc(g.Files, func(gf decisionlog.File) bool { return gone[gf.N] })
+	out.Applied, out.Step = g.Hunks(), g.Step()
 	if g.Rewind {
 		copiesFirst(plan)
 	}

@@ -227,7 +227,7 @@ func (t *Worktree) Enter() func(*overlay.Command) error {
 }
 
 // Notes lists the differences between a copy and the work tree that making the copy could not avoid.
-func (t *Worktree) Notes() []copytree.Note { return t.apart.Notes() }
+func (t *Worktree) Notes() []copytree.Note { return t.apart.Differences() }
 
 // WorkTree returns the tree of the workspace itself.
 func (r *Reviewer) WorkTree() *Worktree { return r.shared() }

@@ -47,7 +47,7 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.isolated() {
 		p.change = r.changeHere(f, s) // the work tree has a review of its own
 	}
-	if p.done.Replaces() && f.tree.isolated() {
+	if p.done.ChangesBoth() && f.tree.isolated() {
 		p.inCopy = r.changeHere(f, s)
 	}
 	if err = r.heldElsewhere(client, p.change); err != nil {
@@ -228,6 +228,7 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 		if f.tree.isolated() {
 			r.inherit(f, c)
 		}
+		r.setup.Documents.Wrote(c.in.absolute(c.To), c.After)
 		r.wroteReal(f, c)
 	}
 	if f.tree.isolated() {

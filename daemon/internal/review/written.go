@@ -20,18 +20,19 @@ import (
 // A Written is a file that a finished call reports as changed.
 type Written struct {
 	spot
-	call   int // index of its ToolEnd in the batch
-	end    int // its position among the ended calls that name the file, from 1; 0: unknown
-	change agent.FileChange
-	at     int64            // a moment before after was read, by package clock
-	after  atomicfile.State // the file's content at the call's end
-	saves  int              // how many saves of the file were seen by then
-	late   bool             // the file was changed after the call had ended
-	via    diffs.Via
-	edit   bool // if the call does not report its text, it may have left the file empty
-	start  *snapshot.Snapshot
-	open   []namedCall   // calls to close once the report is in the ledger
-	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
+	call        int // index of its ToolEnd in the batch
+	end         int // its position among the ended calls that name the file, from 1; 0: unknown
+	change      agent.FileChange
+	at          int64            // a moment before after was read, by package clock
+	after       atomicfile.State // the file's content at the call's end
+	saves       int              // how many saves of the file were seen by then
+	late        bool             // the file was changed after the call had ended
+	via         diffs.Via
+	leavesEmpty bool // a text that the call does not report may be an empty one
+	start       *snapshot.Snapshot
+	refused     bool          // a person may have made the change
+	open        []namedCall   // calls to close once the report is in the ledger
+	beside      *diffs.Source // who may have changed the file since it was last looked at; nil: people
 }
 
 // agentWrote takes in the files that finished calls have written; sources are their authors, in the same order.
@@ -39,10 +40,13 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 	latest := map[spot]*Written{}
 	for i := range files {
 		wr := &files[i]
-		wr.tree.ledger.Report(wr.path, attribution.Report{
-			Source: sources[i], Before: wr.change.Before, After: wr.change.After, Deleted: wr.change.Deleted, LeavesEmpty: wr.edit, End: wr.end,
-		})
-		latest[wr.spot] = wr
+		if !wr.refused || !r.saidToBeSaved(wr, &sources[i]) {
+			wr.tree.ledger.Report(wr.path, attribution.Report{
+				Source: sources[i], Before: wr.change.Before, After: wr.change.After, Deleted: wr.change.Deleted, LeavesEmpty: wr.leavesEmpty, End: wr.end,
+				Beside: cmp.Or(wr.beside, wr.tree.others()),
+			})
+			latest[wr.spot] = wr
+		}
 		for _, o := range wr.open {
 			o.close()
 		}
@@ -54,6 +58,15 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 	}
 }
 
+// saidToBeSaved looks again at a file that a refused call may have written. It reports whether an editor says that a person has made what the
+// file holds now. Saves that were taken in before are known to be theirs.
+func (r *Reviewer) saidToBeSaved(wr *Written, by *diffs.Source) bool {
+	if at, now := clock.Now(), wr.tree.read(wr.path); !wr.tree.isolated() && !now.Same(wr.after) {
+		wr.at, wr.after, by.Via = at, now, diffs.ViaUnknown
+	}
+	return r.setup.Documents.Typed(wr.tree.absolute(wr.path), wr.after) != nil
+}
+
 // takeIn brings the reports of calls about a file into its review. While another call that names the file is open, it only
 // notes the content. Further differences on the disk are left to the next look at the file.
 func (r *Reviewer) takeIn(wr *Written) {
@@ -61,30 +74,20 @@ func (r *Reviewer) takeIn(wr *Written) {
 	if ok && !wr.tree.isolated() {
 		defer delete(r.saves, wr.path)
 	}
-	switch {
-	case !ok && wr.after.Unreadable == "":
-		wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
-		return
-	case !ok, wr.after.Unreadable != "":
-		return // the transcript has a notice about it
-	}
-	f := wr.tree.files[wr.path]
-	if f != nil {
-		if err := r.load(f); err != nil {
-			r.setup.Log.Error("a review cannot be read; it starts anew", "path", wr.path, "err", err)
-			f = nil
+	if odd := wr.after.Unreadable != ""; !ok || odd { // the transcript has a notice about an odd file
+		if !odd {
+			wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
 		}
+		return
 	}
-	if wr.beside == nil {
-		wr.beside = wr.tree.others()
-	}
+	f := r.readable(wr.tree, wr.path, wr.after)
 	for i := range reports { // an editor has the file open: only the times say which changes are the call's
 		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && wr.tree.docs.HeldElsewhere(wr.tree.absolute(wr.path)) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}
 	given := f != nil && f.giveUpGuess(reports)
-	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Late: wr.late, Beside: wr.beside}
+	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Late: wr.late}
 	if given {
 		now := f.Review.Current()
 		story.Last = &now
@@ -135,7 +138,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 // observe has the review of a path take the steps of a chain. A path without a review gets one if the steps leave something
 // pending; otherwise observe returns nil.
 func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known bool) *file {
-	var review *diffs.Review
+	var review, guess *diffs.Review
 	switch {
 	case f != nil:
 		review = f.Review
@@ -158,6 +161,9 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 				continue
 			}
 		}
+		if wr.refused {
+			guess = review.Copy()
+		}
 		review.Observe(step.Content, step.By)
 	}
 	if f != nil {
@@ -165,6 +171,9 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 	}
 	if f == nil && review.Pending() {
 		f = r.add(wr.tree, wr.path, review)
+	}
+	if by := steps[len(steps)-1].By; wr.refused && f != nil && by != nil {
+		f.guessed(guess, *by) // an editor may still report a person's save
 	}
 	return f
 }
@@ -214,7 +223,7 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 		t.folders.Load().Forget(full, seen) // they are this call's, or older
 	}
 	if agentcalls.Write(&ev.Call) {
-		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
+		f.via, f.end = agentcalls.ViaEnd(ev, f.tree.changedAt(f.path, filestat.Of(full)), f.tree.isolated()), f.tree.ledger.Ends(f.path, f.at)
 		f.saves = max(f.saves, calls.Saves(f.path))
 	}
 }

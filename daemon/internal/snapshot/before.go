@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"cursord/daemon/internal/atomicfile"
@@ -276,9 +277,13 @@ func (s *Snapshot) Close() {
 	if s.left != nil {
 		<-s.left
 	}
+	s.aheads.Wait()
 	s.record.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.littered {
+		go debug.FreeOSMemory()
+	}
 	for _, one := range append(s.earlier, s.spool, s.first) {
 		one.close()
 	}

@@ -5,9 +5,10 @@
 // [Snapshot.Note], so that the next scan finds only newer ones.
 //
 // A snapshot leaves what it has read to the next one of the same tree ([List.Take]), which reads what has changed since. Both that and
-// a scan look at the states of all folders, and list names only in those that have changed. They look at the files of which a watch of
-// the folders (package treewatch) does not tell that they are unchanged: at all, if there is no watch, or if it has lost something. A
-// change that no watch is told of is found by the next look at all files. The last scan of a turn is one, and within an hour a turn begins with one.
+// a scan look at the states of all folders, and list names only in those that have changed. They leave out the
+// files that are unchanged as far as a watch of the folders (package treewatch) knows; without a watch, or if it has lost something, they
+// look at all files. A look at all files also finds the changes that the system reports to no watch. The last scan of a turn has one, which begins
+// at the agent's last word ([Snapshot.LookAhead]), and within an hour a turn begins with one.
 //
 // A Snapshot promises:
 //

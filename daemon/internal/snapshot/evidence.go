@@ -15,9 +15,9 @@ import (
 
 // Looking at the states of all files costs what the tree holds. So the folders are watched (package treewatch), and where the watch has
 // lost nothing, only those files are looked at of which it does not tell that they are unchanged. The states of folders are looked at
-// all the same: they cost little, and if one has changed of which the watch has told nothing, the watch is not believed. A scan at a turn's end
-// looks at all files, because the watch does not tell of changes by some other names, and neither does a turn believe
-// it that begins long after all were looked at.
+// all the same: they cost little, and if one has changed of which the watch has told nothing, the watch is not believed. The watch does not
+// tell of changes by some other names. So all files are looked at before a turn ends (ahead.go), and when one begins long after all were
+// looked at.
 
 // fullEvery is after how long a turn begins with a look at all files.
 const fullEvery = time.Hour
@@ -146,7 +146,7 @@ func (t *table) restless(looked map[string]filestat.Stat) (names []string) {
 			_, in = looked[dir]
 			last = dir
 		}
-		if !in || t.rows[i].racy {
+		if !in || t.racy[i] {
 			names = append(names, name)
 		}
 	}
@@ -198,24 +198,24 @@ func (ev *evidence) besides(files *states, v sight, names []string, stats []file
 		return nil
 	}
 	for i := range files.base.len() {
-		r := &files.base.rows[i]
-		name := files.base.name(i)
-		if _, looked := slices.BinarySearch(names, name); came[inode{files.base.devs[r.dev], r.ino}] && !looked {
-			more = append(more, name)
+		if is := files.base.stats[i]; came[inode{is.Dev, is.Ino}] {
+			name := files.base.name(i)
+			if _, looked := slices.BinarySearch(names, name); !looked {
+				more = append(more, name)
+			}
 		}
 	}
 	return more // files that differ from the table are among names
 }
 
-// glance looks at the files that evidence names, or at all, and at other paths. The base of files comes first if it is all.
+// glance looks at the files that evidence names, or at all, and at other paths. It returns what it has looked at, but of all files only those that
+// do not look unchanged, or have several names.
 func (s *Snapshot) glance(ctx context.Context, ev *evidence, files *states, v sight, gone, others []string) (names []string, stats []filestat.Stat, links map[int]uint64, whole bool) {
 	below := func(names []string) ([]filestat.Stat, map[int]uint64, bool) {
 		return s.below(ctx, len(names), func(i int) string { return names[i] })
 	}
 	if ev == nil {
-		names = append(files.names(), others...)
-		stats, links, whole = below(names)
-		return names, stats, links, whole
+		return s.glanceAtAll(ctx, files, append(files.added(), others...))
 	}
 	names = append(ev.suspicious(files, v, gone), others...)
 	slices.Sort(names)
@@ -234,6 +234,37 @@ func (s *Snapshot) glance(ctx context.Context, ev *evidence, files *states, v si
 	return append(names, more...), append(stats, with...), links, whole
 }
 
+// glanceBlock is of how many files the states are in memory at a time while all are looked at.
+var glanceBlock = 1 << 16
+
+// glanceAtAll is glance at the files of the table, and at other paths.
+func (s *Snapshot) glanceAtAll(ctx context.Context, files *states, others []string) (names []string, stats []filestat.Stat, links map[int]uint64, whole bool) {
+	links = map[int]uint64{}
+	room := make([]filestat.Stat, min(glanceBlock, files.base.len()))
+	for from := 0; from < files.base.len(); from += glanceBlock {
+		name := func(i int) string { return files.base.name(from + i) }
+		are := room[:min(glanceBlock, files.base.len()-from)]
+		linked, whole := s.fill(ctx, are, name)
+		if !whole {
+			return nil, nil, nil, false
+		}
+		for i, is := range are {
+			n, several := linked[i]
+			if several {
+				links[len(names)] = n
+			}
+			if name := name(i); several || !files.same(from+i, name, is) {
+				names, stats = append(names, name), append(stats, is)
+			}
+		}
+	}
+	are, linked, whole := s.below(ctx, len(others), func(i int) string { return others[i] })
+	for i, n := range linked {
+		links[len(names)+i] = n
+	}
+	return append(names, others...), append(stats, are...), links, whole
+}
+
 // came returns the paths of a listing that are no known files.
 func came(list []git.Listed, have func(string) bool) map[string]bool {
 	paths := map[string]bool{}
@@ -245,34 +276,44 @@ func came(list []git.Listed, have func(string) bool) map[string]bool {
 	return paths
 }
 
-// is returns the entry of a path, the i-th of names if these are all, and whether it has a state without a doubt.
-func (f *states) is(i int, name string, stat filestat.Stat, all bool) (e *entry, same bool) {
-	if all {
-		if f.same(i, name, stat) {
-			return nil, true
-		}
-		return f.at(i, name), false
-	}
+// is returns the entry of a path, and whether it has a state without a doubt.
+func (f *states) is(name string, stat filestat.Stat) (e *entry, same bool) {
 	e = f.get(name)
 	return e, e != nil && !e.racy && e.Stat == stat
 }
 
-// A present is what a scan has looked at.
+// A present is what a scan has looked at, as glance returns it.
 type present struct {
 	names  []string
 	stats  []filestat.Stat
-	all    bool         // names are those of all known files
+	all    bool         // it has looked at all known files
 	whole  bool         // there was time for all of it
 	listed []git.Listed // what may be new
+}
+
+// add adds the files of a table, unless they are there, that looked unchanged and have certain states.
+func (p *present) add(t *table, wanted func(filestat.Stat) bool) {
+	there := make(map[string]bool, len(p.names))
+	for _, name := range p.names {
+		there[name] = true
+	}
+	for i, is := range t.states() {
+		if wanted(is) && !there[t.name(i)] {
+			p.names, p.stats = append(p.names, t.name(i)), append(p.stats, is)
+		}
+	}
 }
 
 // present looks at the known files that may have changed and, with list, lists those that may be new.
 func (s *Snapshot) present(ctx context.Context, list bool, left *LeftOut) (p present) {
 	s.mu.Lock()
 	v, folders, files := s.sight, s.looked, s.files.clone()
+	if !last(ctx) {
+		s.ahead = nil
+	}
 	s.mu.Unlock()
 	var ev *evidence
-	if !last(ctx) {
+	if !last(ctx) || s.sawAll(ctx) {
 		ev = v.since(folders)
 	}
 	if ev == nil { // known files are looked at while git, or a walk, looks for others

@@ -18,7 +18,7 @@ import (
 const (
 	keptChanges = 5000     // files that differ from its table
 	keptBytes   = 16 << 20 // contents that were added since all were read
-	largeTree   = 20_000   // files whose list is worth a collection of garbage
+	largeTree   = 20_000   // files; what a look at more leaves behind is worth a collection of garbage
 )
 
 // A keeper has what the latest snapshot of a tree leaves to the next one.
@@ -89,7 +89,7 @@ func (s *Snapshot) leave(was *kept) {
 	ctx, cancel := context.WithTimeout(context.Background(), ScanTime)
 	defer cancel()
 	s.mu.Lock()
-	listed := len(s.files.names())
+	listed := s.files.base.len()
 	able := s.keeper != nil && s.listed && s.looked != nil && s.short == "" && !s.cut && len(s.long) == 0 && len(s.rules) < rulesMost && !s.mixed
 	repos := s.repos
 	s.mu.Unlock()
@@ -199,24 +199,23 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 	} else {
 		seen.linked, seen.mark = linkedOf(path, links), ev.mark
 	}
-	var changed []git.Listed
+	var first, changed []git.Listed // those that git knows come first
 	for i, name := range names {
 		is := stats[i]
-		e, same := files.is(i, name, is, ev == nil)
+		e, same := files.is(name, is)
 		switch there := is.Exists() && !is.Mode.IsDir(); {
 		case same, e == nil && !(added[name] && there):
 		case !there:
 			files.delete(name)
 		default:
-			l := git.Listed{Path: name}
-			if e != nil {
-				l.OID = e.blob.OID
+			if files.set(name, &entry{Stat: is, racy: is.Racy(s.began), content: nowhere}); e != nil && e.blob.OID != "" {
+				first = append(first, git.Listed{Path: name})
+			} else {
+				changed = append(changed, git.Listed{Path: name})
 			}
-			files.set(name, &entry{Stat: is, racy: is.Racy(s.began), content: nowhere})
-			changed = append(changed, l)
 		}
 	}
-	if len(changed) > keptChanges || !s.resume(k, n, repos, files, seen) {
+	if changed = append(first, changed...); len(changed) > keptChanges || !s.resume(k, n, repos, files, seen) {
 		return false
 	}
 	s.keepLinks(func(i int) string { return names[i] }, stats, links)

@@ -27,7 +27,7 @@ const lookMost = 20_000
 
 // folders returns the folders of a workspace: of the listed files and, if the folders were read, all; and those of
 // which a later look tells whether there are new names in them.
-func (s *Snapshot) folders(files []string, list listing) (dirs map[string]inode, looked map[string]filestat.Stat) {
+func (s *Snapshot) folders(files *table, list listing) (dirs map[string]inode, looked map[string]filestat.Stat) {
 	names, within := []string{"."}, map[string]uint64{".": 0} // folders that are known in each
 	add := func(dir string) {
 		for ; ; dir = paths.Parent(dir) {
@@ -41,8 +41,8 @@ func (s *Snapshot) folders(files []string, list listing) (dirs map[string]inode,
 		add(dir)
 	}
 	last := "."
-	for _, name := range files {
-		if dir := paths.Parent(name); dir != last && len(list.repos) > 0 {
+	for i := range files.len() {
+		if dir := paths.Parent(files.name(i)); dir != last && len(list.repos) > 0 {
 			add(dir)
 			last = dir
 		}

@@ -21,7 +21,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 		var want []string
 		s.mu.Lock()
 		for _, l := range list {
-			if (l.OID != "") == known && s.files.unread(l.Path) && s.files.get(l.Path).Size <= spoolFile {
+			if (l.ID != 0) == known && s.files.unread(l.Path) && s.files.get(l.Path).Size <= spoolFile {
 				want = append(want, l.Path)
 			}
 		}

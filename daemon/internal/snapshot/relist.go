@@ -17,7 +17,7 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 	repos := s.repos
 	s.mu.Unlock()
 	if len(repos) == 0 {
-		w := walk(ctx, s.root)
+		w := walk(ctx, s.root, walking{})
 		s.tellCut(w.cut && ctx.Err() == nil, left)
 		return s.control(w.files, nil)
 	}
@@ -72,7 +72,7 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 // walkWithin lists the files in the folder of a repository that git can no longer list. Ignored files are among them; files
 // of nested repositories are not.
 func (s *Snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *LeftOut) (files []git.Listed) {
-	w := walk(ctx, s.Full(strings.TrimSuffix(r.At, "/")))
+	w := walk(ctx, s.Full(strings.TrimSuffix(r.At, "/")), walking{})
 	s.tellCut(w.cut && ctx.Err() == nil, left)
 	s.mu.Lock()
 	defer s.mu.Unlock()

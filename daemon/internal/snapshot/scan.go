@@ -238,6 +238,7 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.littered = s.littered || known.all && s.files.base.len() > largeTree
 	for i, l := range added {
 		if !s.long[l.Path] && s.tooLong(l, addedStats[i]) {
 			s.long[l.Path] = true
@@ -266,12 +267,18 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	for i := range suspects {
 		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
+	links := map[string]bool{}
+	if known.all && len(came) > 0 {
+		known.add(s.files.base, func(is filestat.Stat) bool { return came[inode{is.Dev, is.Ino}] != nil })
+	}
 	for i, name := range known.names {
 		st := known.stats[i]
 		if len(came) > 0 && st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil { // it may have moved between the two looks
-			st = filestat.Of(s.Full(name))
+			if st = filestat.Of(s.Full(name)); s.beyondLink(name, links) {
+				st = filestat.Stat{}
+			}
 		}
-		if e, same := s.files.is(i, name, st, known.all); e != nil && !same {
+		if e, same := s.files.is(name, st); e != nil && !same {
 			look(strings.Clone(name), e, st)
 		}
 	}

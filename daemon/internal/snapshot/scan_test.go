@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
@@ -148,6 +149,25 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 	}
 }
 
+// TestAFileGoesWhenALinkReplacesItsFolder: the folder of the file is found through the link, the same one or another, and its times, of long
+// before, are not those of the change.
+func TestAFileGoesWhenALinkReplacesItsFolder(t *testing.T) {
+	for _, script := range []string{"mv d d9; ln -s d9 d", "rm -r d; ln -s o d"} {
+		for _, repo := range []bool{true, false} {
+			s := takeSnapshot(t, repo, "d/e/f/g", "o/e/f/g")
+			began := filestat.Of(s.Full("d/e/f")).Changed()
+			require.Eventually(t, func() bool { // the clock of the file system has moved on
+				require.NoError(t, os.WriteFile(s.Full("tick"), nil, 0o644))
+				return filestat.Of(s.Full("tick")).Changed() > began
+			}, 10*time.Second, time.Millisecond)
+			cmd := exec.Command("sh", "-c", script)
+			cmd.Dir = s.root
+			require.NoError(t, cmd.Run())
+			require.Greater(t, s.ChangedAt("d/e/f/g", filestat.Stat{}), began, script)
+		}
+	}
+}
+
 // TestAChangeBeyondTheBounds: such a change is not listed, and the content before it stays known for the next change.
 func TestAChangeBeyondTheBounds(t *testing.T) {
 	for _, repo := range []bool{true, false} {
@@ -257,4 +277,29 @@ func TestALateSnapshotTakesNoPlantedLink(t *testing.T) {
 	require.Empty(t, s.Useless())
 	require.Equal(t, uint64(2), s.Linked("mine").Names)
 	require.Zero(t, s.Linked("planted"))
+}
+
+// TestALookAtAllFilesInParts: a look at all files finds a change in each part of the table, and files that are not in it.
+func TestALookAtAllFilesInParts(t *testing.T) {
+	defer func(was int) { glanceBlock = was }(glanceBlock)
+	glanceBlock = 2
+	for _, repo := range []bool{true, false} {
+		s := takeSnapshot(t, repo, "a", "b", "c", "d", "e", "f", "g")
+		require.NoError(t, os.WriteFile(s.Full("own"), []byte("own"), 0o644))
+		s.Note("own", filestat.Stat{}, atomicfile.Read(s.root, "own"))
+		for _, name := range []string{"a", "b", "d", "g", "new", "own"} {
+			require.NoError(t, os.WriteFile(s.Full(name), []byte("another text"), 0o644))
+		}
+		require.NoError(t, os.Rename(s.Full("e"), s.Full("moved")))
+		ctx, cancel := context.WithTimeout(t.Context(), LastScanTime)
+		all, left := s.Scan(ctx, true, byShell)
+		cancel()
+		require.Empty(t, left.String())
+		var found []string
+		for _, c := range all {
+			found = append(found, c.Path)
+		}
+		require.Equal(t, []string{"a", "b", "d", "g", "moved", "new", "own"}, found, "git %t", repo)
+		require.Equal(t, "e", all[4].From.Path)
+	}
 }

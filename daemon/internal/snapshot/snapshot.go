@@ -27,7 +27,7 @@ const Wait = 3 * time.Second
 // Bounds of a snapshot.
 const (
 	snapshotTime = 30 * time.Second
-	gitEntries   = 1_200_000 // paths in a git work tree; 100 bytes for each stay in memory, and 450 are needed while they are listed
+	gitEntries   = 1_200_000 // paths in a git work tree; 100 bytes for each stay in memory, and 200 are needed while they are listed
 	walkEntries  = 50_000    // entries of folders without git
 )
 
@@ -67,9 +67,13 @@ type Snapshot struct {
 	mixed    bool                        // the state of a file has another state's content
 	listed   bool                        // files and dirs are complete
 	begun    bool                        // the agent may be at work, although no call of it is known yet
+	ahead    *ahead                      // nil: none, or something has happened since
 	ended    bool                        // something may have been written since: contents that are unknown now stay unknown
 	unusable string                      // why nothing can be compared with it; "" if it can
 	short    string                      // what is missing in it, for people; "" if nothing is
+	littered bool                        // a scan has looked at so many files that what it has left behind is worth a collection of garbage
+
+	aheads sync.WaitGroup
 
 	over int // how many hidden files a notice has counted; for scans, of which there is one at a time
 }
@@ -150,6 +154,7 @@ func (s *Snapshot) CallBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
+	s.ahead = nil
 }
 
 // Empty returns a snapshot that knows no content and needs no Close.
@@ -172,6 +177,7 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 	if was = s.again(ctx); was != nil {
 		return was
 	}
+	s.first = newSpool(s.spool.dir)
 	list, why := s.list(ctx)
 	if why != "" {
 		give(why)
@@ -189,17 +195,16 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 			list.names[looked+i] = n
 		}
 		stats, names = append(list.stats, stats...), list.names
+		list.stats = nil
 	}
 	if !all {
 		give("its files could not all be looked at in time")
 		return nil
 	}
 	compare(ctx, list, stats)
-	s.first = newSpool(s.spool.dir)
 	seen.linked, seen.full = linkedOf(path, names), s.began
-	s.keep(list, stats, seen)
 	s.keepLinks(path, stats, names)
-	s.readContents(ctx, list.files)
+	s.readContents(ctx, s.keep(list, stats, seen))
 	return nil
 }
 
@@ -208,6 +213,7 @@ type listing struct {
 	walked                  // the files that git lists, if the workspace is in a repository
 	repos  []git.Repository // none: the folders were read
 	nested map[string]bool
+	ids    *git.IDs
 	lacks  string // what git cannot do; "" if nothing
 	sight  sight  // if it has a watch, some of the folders were watched before anything was looked at
 }
@@ -238,7 +244,7 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 		case err == nil && len(r.Files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			l := listing{walked: walked{files: s.control(r.Files, r.All)}, repos: r.All, nested: r.Nested, sight: sight}
+			l := listing{walked: walked{files: s.control(r.Files, r.All)}, repos: r.All, nested: r.Nested, ids: r.IDs, sight: sight}
 			if r.Early > 0 {
 				l.stats, l.names = stats, names
 			}
@@ -247,9 +253,18 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 			lacks = cmp.Or(withoutGit(asked, err), lacks)
 		}
 	}
-	w := walk(ctx, s.root)
+	v := s.watchAnew(nil)
+	w := walk(ctx, s.root, walking{
+		enter: func(dir string) { v.watch.Cover(dir) },
+		found: func(st filestat.Stat, data []byte) spooled {
+			if st.Racy(s.began) { // it is read once more
+				return nowhere
+			}
+			return s.first.add(data)
+		},
+	})
 	w.files = s.control(w.files, nil)
-	return listing{walked: w, nested: map[string]bool{}}, ""
+	return listing{walked: w, nested: map[string]bool{}, sight: v}, ""
 }
 
 // Bounds of the files whose state leaves open whether they have changed, and that are read here.
@@ -283,31 +298,32 @@ func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]
 // Full returns the absolute name of a path.
 func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// keep fills the table.
-func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) {
-	there := make([]int32, 0, len(list.files))
+// keep fills the table, which takes stats over, and returns the files whose contents nothing else keeps.
+func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) (unread []git.Listed) {
 	long := map[string]bool{}
 	for i, l := range list.files {
-		if stats[i].Exists() && !stats[i].Mode.IsDir() {
-			there = append(there, int32(i))
-		} else if s.tooLong(l, stats[i]) {
+		if (!stats[i].Exists() || stats[i].Mode.IsDir()) && s.tooLong(l, stats[i]) {
 			long[l.Path] = true
 		}
 	}
-	files := states{base: newTable(len(there), func(i int) string { return list.files[there[i]].Path }, func(i int) entry {
-		l, st := &list.files[there[i]], stats[there[i]]
-		e := entry{Stat: st, racy: st.Racy(s.began), content: nowhere}
-		if !e.racy && l.Clean(st) {
-			e.blob = git.Blob{OID: l.OID, Size: st.Size}
+	files := states{base: newTable(stats, list.ids, func(i int) string { return list.files[i].Path }, func(i int) (racy bool, oid int32, content spooled) {
+		if racy = stats[i].Racy(s.began); !racy && list.files[i].Clean(stats[i]) {
+			oid = list.files[i].ID
 		}
-		return e
+		if content = nowhere; i < len(list.contents) {
+			content = list.contents[i]
+		}
+		if oid == 0 && content == nowhere {
+			unread = append(unread, list.files[i])
+		}
+		return racy, oid, content
 	})}
-	dirs, read := s.folders(files.base.names(), list)
+	dirs, read := s.folders(files.base, list)
 	seen.restless = files.base.restless(read)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		return
+		return nil
 	}
 	s.listed = true
 	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
@@ -323,6 +339,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) {
 			s.short = fmt.Sprintf("the repository in %s could not be read", paths.Shown(dir))
 		}
 	}
+	return unread
 }
 
 // tooLong reports whether a listed path is too long to be looked at.

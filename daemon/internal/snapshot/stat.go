@@ -15,8 +15,12 @@ func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	if there && when >= s.began {
 		return when
 	}
+	links := map[string]bool{}
 	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
 		st := filestat.Of(s.Full(dir))
+		if s.beyondLink(dir, links) { // not the folder that was there, even if it is the same one, moved
+			st = filestat.Stat{}
+		}
 		was := dir == "." || s.hadDir(dir, st)
 		if !there || !was { // a moved folder's times show the move
 			when = max(when, st.Changed())

@@ -2,11 +2,8 @@ package snapshot
 
 import (
 	"cmp"
-	"encoding/hex"
-	"io/fs"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -16,28 +13,17 @@ import (
 )
 
 // A table has the states of files, sorted by path. Snapshots share it; it does not change once a second one may use it. It is
-// compact, because it stays in memory between turns and has a row for each file of the workspace.
+// compact, because it stays in memory between turns and has a row for each file of the workspace. Each slice has an element for a file.
 type table struct {
-	text string   // all paths
-	ends []uint32 // where each path ends in text
-	rows []row
-	devs []uint64 // the devices, to which rows refer
+	text  string   // all paths
+	ends  []uint32 // where each path ends in text
+	stats []filestat.Stat
+	racy  []bool  // as in entry
+	oids  []int32 // numbers in ids
+	ids   *git.IDs
 
-	width    int    // of an object id, in bytes
-	oids     []byte // the object ids of rows that have one
-	contents []place
-	spool    *spool // where contents are; nil: nowhere
-}
-
-// A row is an entry of a table without its path.
-type row struct {
-	ino          uint64
-	size         int64
-	mtime, ctime int64
-	mode         fs.FileMode
-	oid, content int32 // counted from 1 in oids and contents; 0: none
-	dev          uint16
-	racy         bool
+	contents map[int32]place // of the few files whose contents git does not have
+	spool    *spool          // where contents are
 }
 
 // A place is where a content lies in a table's spool.
@@ -46,70 +32,73 @@ type place struct {
 	n  int32
 }
 
-// newTable returns a table of n files that have no content yet: name and state tell of each. It keeps nothing of what it is given. Of
-// several entries for a path, the last one counts.
-func newTable(n int, name func(i int) string, state func(i int) entry) *table {
-	length, ids, sorted := 0, 0, true
-	for i := range n {
-		length += len(name(i))
-		if state(i).blob.OID != "" {
-			ids++
+// newTable returns a table of the present files of some paths. It keeps stats, which have the paths' states, and reorders
+// them, but no path. More tells what else is known of a path. Of several equal paths, the last one counts.
+func newTable(stats []filestat.Stat, ids *git.IDs, name func(i int) string, more func(i int) (racy bool, oid int32, content spooled)) *table {
+	order, rest, length, sorted := make([]int32, 0, len(stats)), []int32(nil), 0, true
+	for i, st := range stats {
+		if !st.Exists() || st.Mode.IsDir() {
+			rest = append(rest, int32(i))
+			continue
 		}
-		sorted = sorted && (i == 0 || name(i-1) < name(i))
+		n := len(order)
+		sorted = sorted && (n == 0 || name(int(order[n-1])) < name(i))
+		order, length = append(order, int32(i)), length+len(name(i))
 	}
-	var order []int32 // nil: they are sorted
 	if !sorted {
-		order = make([]int32, n)
-		for i := range order {
-			order[i] = int32(i)
-		}
 		slices.SortStableFunc(order, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
-	}
-	t := &table{ends: make([]uint32, 0, n), rows: make([]row, 0, n)}
-	var text strings.Builder
-	text.Grow(length)
-	for i := range n {
-		at := i
-		if order != nil {
-			if at = int(order[i]); i+1 < n && name(int(order[i+1])) == name(at) {
+		kept := order[:0]
+		for i, at := range order {
+			if i+1 < len(order) && name(int(order[i+1])) == name(int(at)) {
+				rest, length = append(rest, at), length-len(name(int(at)))
 				continue
 			}
+			kept = append(kept, at)
 		}
-		text.WriteString(name(at))
-		e := state(at)
-		t.ends, t.rows = append(t.ends, uint32(text.Len())), append(t.rows, t.row(&e, ids))
+		order = kept
+	}
+	t := &table{ends: make([]uint32, len(order)), racy: make([]bool, len(order)), oids: make([]int32, len(order)), ids: ids}
+	var text strings.Builder
+	text.Grow(length)
+	for i, at := range order {
+		text.WriteString(name(int(at)))
+		t.ends[i] = uint32(text.Len())
+		var content spooled
+		t.racy[i], t.oids[i], content = more(int(at))
+		t.put(i, content)
 	}
 	t.text = text.String()
+	permute(stats, append(order, rest...))
+	t.stats = stats[:len(order):len(order)]
 	return t
 }
 
-// row returns an entry as a row, without its content. most is how many of the entries have an object id.
-func (t *table) row(e *entry, most int) row {
-	dev := slices.Index(t.devs, e.Dev)
-	if dev < 0 {
-		dev = len(t.devs)
-		if t.devs = append(t.devs, e.Dev); dev > math.MaxUint16 {
-			dev = 0 // the file looks changed, and is read
+// permute puts into each place the element that was in the place that order names for it. It changes order.
+func permute[T any](all []T, order []int32) {
+	for i := range order {
+		first, at := all[i], i
+		for int(order[at]) != i {
+			from := int(order[at])
+			all[at], order[at] = all[from], int32(at)
+			at = from
 		}
+		all[at], order[at] = first, int32(at)
 	}
-	r := row{ino: e.Ino, size: e.Size, mtime: e.Mtime, ctime: e.Ctime, mode: e.Mode, dev: uint16(dev), racy: e.racy}
-	id, err := hex.DecodeString(e.blob.OID)
-	if err != nil || len(id) == 0 || t.width != 0 && t.width != len(id) {
-		return r
-	}
-	if t.width == 0 {
-		t.width, t.oids = len(id), make([]byte, 0, most*len(id))
-	}
-	t.oids = append(t.oids, id...)
-	r.oid = int32(len(t.oids) / t.width)
-	return r
 }
 
 func (t *table) len() int {
 	if t == nil {
 		return 0
 	}
-	return len(t.rows)
+	return len(t.stats)
+}
+
+// states returns the states of the files, by their numbers.
+func (t *table) states() []filestat.Stat {
+	if t == nil {
+		return nil
+	}
+	return t.stats
 }
 
 // name returns the i-th path, as a part of the table's text.
@@ -121,27 +110,13 @@ func (t *table) name(i int) string {
 	return t.text[from:t.ends[i]]
 }
 
-// names returns all paths, as parts of the table's text.
-func (t *table) names() []string {
-	names := make([]string, t.len())
-	for i := range names {
-		names[i] = t.name(i)
-	}
-	return names
-}
-
 // entry returns the i-th entry.
 func (t *table) entry(i int) entry {
-	r := &t.rows[i]
-	e := entry{
-		Stat: filestat.Stat{Dev: t.devs[r.dev], Ino: r.ino, Size: r.size, Mtime: r.mtime, Ctime: r.ctime, Mode: r.mode},
-		racy: r.racy, content: nowhere,
+	e := entry{Stat: t.stats[i], racy: t.racy[i], content: nowhere}
+	if t.oids[i] != 0 {
+		e.blob = git.Blob{OID: t.ids.Of(t.oids[i]), Size: e.Size}
 	}
-	if r.oid > 0 {
-		e.blob = git.Blob{OID: hex.EncodeToString(t.oids[(int(r.oid)-1)*t.width : int(r.oid)*t.width]), Size: r.size}
-	}
-	if r.content > 0 {
-		at := t.contents[r.content-1]
+	if at, known := t.contents[int32(i)]; known {
 		e.content = spooled{t.spool, at.at, int(at.n)}
 	}
 	return e
@@ -149,20 +124,25 @@ func (t *table) entry(i int) entry {
 
 // read sets what a file was when it was read: its state, whether it may have changed unseen, and its content in the table's spool.
 func (t *table) read(i int, st filestat.Stat, racy bool, content spooled) {
-	r := t.row(&entry{Stat: st, racy: racy}, 0)
-	if r.oid = t.rows[i].oid; content.n >= 0 {
+	t.stats[i], t.racy[i] = st, racy
+	t.put(i, content)
+}
+
+func (t *table) put(i int, content spooled) {
+	if content.n >= 0 {
+		if t.contents == nil {
+			t.contents = map[int32]place{}
+		}
 		t.spool = cmp.Or(t.spool, content.in)
-		t.contents = append(t.contents, place{content.at, int32(content.n)})
-		r.content = int32(len(t.contents))
+		t.contents[int32(i)] = place{content.at, int32(content.n)}
 	}
-	t.rows[i] = r
 }
 
 func (t *table) find(name string) (i int, found bool) {
 	if t == nil {
 		return 0, false
 	}
-	return sort.Find(len(t.rows), func(i int) int { return strings.Compare(name, t.name(i)) })
+	return sort.Find(t.len(), func(i int) int { return strings.Compare(name, t.name(i)) })
 }
 
 // states are the states of files: those of a table, and those that differ from it.
@@ -200,7 +180,7 @@ func (f *states) unread(name string) bool {
 		return e != nil && e.blob.OID == ""
 	}
 	i, found := f.base.find(name)
-	return found && f.base.rows[i].oid == 0
+	return found && f.base.oids[i] == 0
 }
 
 // change returns the state of a path for a change, or nil.
@@ -245,9 +225,8 @@ func (f *states) delete(name string) {
 	}
 }
 
-// names returns the paths that there may be, those of the table first. They are parts of the table's text.
-func (f *states) names() []string {
-	names := f.base.names()
+// added returns the paths of the present files that the table does not have.
+func (f *states) added() (names []string) {
 	for name, e := range f.own {
 		if _, found := f.base.find(name); e != nil && !found {
 			names = append(names, name)
@@ -256,23 +235,12 @@ func (f *states) names() []string {
 	return names
 }
 
-// same reports whether the i-th of names is a file that stat shows unchanged.
+// same reports whether the i-th file of the table is one that stat shows unchanged.
 func (f *states) same(i int, name string, stat filestat.Stat) bool {
-	e, own := f.own[name]
-	if own || i >= f.base.len() {
+	if e, own := f.own[name]; own {
 		return e != nil && !e.racy && e.Stat == stat
 	}
-	r := &f.base.rows[i]
-	return !r.racy && stat == filestat.Stat{Dev: f.base.devs[r.dev], Ino: r.ino, Size: r.size, Mtime: r.mtime, Ctime: r.ctime, Mode: r.mode}
-}
-
-// at is get for the i-th of names.
-func (f *states) at(i int, name string) *entry {
-	if _, own := f.own[name]; own || i >= f.base.len() {
-		return f.own[name]
-	}
-	e := f.base.entry(i)
-	return &e
+	return !f.base.racy[i] && stat == f.base.stats[i]
 }
 
 // all yields the paths of the present files. Those of the table are parts of its text.

@@ -41,9 +41,19 @@ func TestStatesAreLikeAMap(t *testing.T) {
 		want := map[string]entry{}
 		for range r.IntN(60) {
 			n, e := name(), random()
-			names, entries, want[n] = append(names, n), append(entries, e), e
+			if names, entries = append(names, n), append(entries, e); r.IntN(4) == 0 {
+				entries[len(entries)-1].Stat = []filestat.Stat{{}, {Ino: 7, Mode: fs.ModeDir}}[r.IntN(2)] // there is no such file
+				continue
+			}
+			want[n] = e
 		}
-		f := states{base: newTable(len(names), func(i int) string { return names[i] }, func(i int) entry { return entries[i] })}
+		ids, stats := &git.IDs{}, make([]filestat.Stat, len(entries))
+		for i, e := range entries {
+			stats[i] = e.Stat
+		}
+		f := states{base: newTable(stats, ids, func(i int) string { return names[i] }, func(i int) (bool, int32, spooled) {
+			return entries[i].racy, ids.Add(entries[i].blob.OID), nowhere
+		})}
 		for n := range want {
 			if r.IntN(2) == 0 {
 				st := random().Stat
@@ -71,16 +81,16 @@ func TestStatesAreLikeAMap(t *testing.T) {
 				require.Equal(t, e.blob.OID == "", f.unread(n))
 			}
 			require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(f.all()))
-			for i, n := range f.names() {
+			for i := range f.base.len() {
+				n := f.base.name(i)
 				e, there := want[n]
 				require.Equal(t, there && !e.racy, f.same(i, n, e.Stat), n)
-				require.Equal(t, there, f.at(i, n) != nil, n)
 				if there {
 					require.False(t, f.same(i, n, filestat.Stat{Ino: 1}))
 				}
 				delete(want, n)
 			}
-			require.Empty(t, want, "all are among the names")
+			require.ElementsMatch(t, slices.Collect(maps.Keys(want)), f.added())
 		}
 		check(&f, maps.Clone(want))
 
@@ -124,10 +134,11 @@ func TestTableHoldsNoLargerText(t *testing.T) {
 	t.Parallel()
 	said := strings.Repeat("0", 40) + " one/path" + " another/path"
 	names := []string{said[41:49], said[50:]}
-	table := newTable(len(names), func(i int) string { return names[i] }, func(int) entry { return entry{} })
+	there := []filestat.Stat{{Ino: 1}, {Ino: 2}}
+	table := newTable(there, nil, func(i int) string { return names[i] }, func(int) (bool, int32, spooled) { return false, 0, nowhere })
 	for i, name := range names {
-		at := slices.Index(table.names(), name)
-		require.GreaterOrEqual(t, at, 0)
+		at, found := table.find(name)
+		require.True(t, found)
 		require.NotSame(t, unsafe.StringData(name), unsafe.StringData(table.name(at)), "%d", i)
 	}
 	require.Len(t, table.text, len(names[0])+len(names[1]))

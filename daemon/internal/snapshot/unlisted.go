@@ -38,7 +38,7 @@ func (s *Snapshot) took(asked context.Context, err error) {
 	}
 }
 
-// listNow lists the files of a repository for a scan, which can go on without the list.
+// listNow lists the files of a repository, without some of the known ones, for a scan, which can go on without the list.
 func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut) (files []git.Listed, nested []string, err error) {
 	most := ScanTime // a scan between calls leaves the list to the next scan
 	if last(ctx) {
@@ -46,7 +46,10 @@ func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut)
 	}
 	asked, cancel := context.WithTimeout(ctx, s.patience(most))
 	defer cancel()
-	files, nested, err = r.List(asked)
+	s.mu.Lock()
+	known := s.files.clone()
+	s.mu.Unlock()
+	files, nested, err = r.List(asked, known.has)
 	if most == lastListing || err == nil {
 		s.took(asked, err)
 	}

@@ -81,7 +81,7 @@ func (f *File) Sync(set *documents.Set, path string) {
 			delete(f.Buffers, client)
 			f.Owner.Viewed()
 			now := set.Opened(client, b.Doc.Path)
-			b.leave(now == nil, now != nil && b.madeAndUndone(now, string(disk.Data)))
+			b.leave(now == nil, now != nil && b.madeBefore(now, string(disk.Data)))
 		}
 	}
 }

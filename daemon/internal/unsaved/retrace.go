@@ -27,6 +27,16 @@ func (b *Buffer) madeAndUndone(now *documents.Document, text string) bool {
 	return now.Version >= b.Doc.Version+2 && text == b.Text()
 }
 
+// madeBefore is madeAndUndone for a document that is not unsaved any more, and also reports whether the client has just saved the edits. Only
+// half of the save may be on disk: the look at the rest makes the decision again.
+func (b *Buffer) madeBefore(now *documents.Document, disk string) bool {
+	text := disk
+	if now.Known != nil {
+		text = string(now.Known.Data)
+	}
+	return b.madeAndUndone(now, text) || b.coming != nil && b.coming.After == decisionlog.Sum(text)
+}
+
 // arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
 // they were made. A decision that was made and undone can be made again.
 func (b *Buffer) arrived(old, now string, undone bool) {
@@ -104,11 +114,12 @@ func (b *Buffer) regain() {
 }
 
 // leave takes back in the log what a buffer that no longer exists has decided, or taken back. Decisions of a client that has closed the
-// text are forgotten; one that has loaded it anew can make them again. undone is as in arrived.
-func (b *Buffer) leave(closed, undone bool) {
-	if t := b.coming; t != nil { // the client did not make its edits, or has undone them
+// text are forgotten; one that has loaded it anew can make them again, also those
+// whose edits are on their way, if it may have made them.
+func (b *Buffer) leave(closed, made bool) {
+	if t := b.coming; t != nil { // the client did not make its edits, has undone them, or has saved them
 		b.unmake(*t)
-		if !t.Again && !undone {
+		if !t.Again && !made {
 			b.f.Owner.Forget(t.Group)
 		}
 	}

@@ -44,9 +44,17 @@ func (s CallSaves) As(path string, c diffs.Content) *Buffer {
 	return nil
 }
 
-// Forget forgets the saves of the paths that no open call names any more.
-func (s CallSaves) Forget(named func(path string) bool) {
-	maps.DeleteFunc(s, func(path string, _ []callSave) bool { return !named(path) })
+// Left takes out the saves of the paths that no open call names any more, and returns the latest of each: no report has taken it in.
+func (s CallSaves) Left(named func(path string) bool) map[string]*Buffer {
+	left := map[string]*Buffer{}
+	maps.DeleteFunc(s, func(path string, saves []callSave) bool {
+		if named(path) {
+			return false
+		}
+		left[path] = saves[len(saves)-1].buffer
+		return true
+	})
+	return left
 }
 
 // SavedUnheard returns a buffer with a text on disk that a client may have saved before this daemon has heard of it: the last daemon knew

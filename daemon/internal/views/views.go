@@ -20,17 +20,17 @@ type View struct {
 	made string // the revisions that make up Diff
 }
 
-// A Board has the views that clients have been sent. The zero Board has none.
-type Board struct {
+// A Set has the views that clients have been sent. The zero Set has none.
+type Set struct {
 	of map[string]map[api.ClientID]*View // by path
 }
 
 // At returns the views of a path by their clients; it must not be changed.
-func (b *Board) At(path string) map[api.ClientID]*View { return b.of[path] }
+func (b *Set) At(path string) map[api.ClientID]*View { return b.of[path] }
 
 // Put returns a client's view of a path, and keeps it; nil if the client has been sent that view already. published is the diff for all
 // others, and diff the client's, made from the revisions made, or nil.
-func (b *Board) Put(client api.ClientID, path string, published, diff *sessions.Diff, made string) *View {
+func (b *Set) Put(client api.ClientID, path string, published, diff *sessions.Diff, made string) *View {
 	old := b.of[path][client]
 	if diff == nil && old != nil && published.Rev != 0 && published.Rev < old.Diff.Rev {
 		// The client sees the same as the others again. For the client that is a new state.
@@ -58,7 +58,7 @@ func (b *Board) Put(client api.ClientID, path string, published, diff *sessions.
 }
 
 // Forget drops a client's views.
-func (b *Board) Forget(client api.ClientID) {
+func (b *Set) Forget(client api.ClientID) {
 	for _, views := range b.of {
 		delete(views, client)
 	}

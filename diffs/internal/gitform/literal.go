@@ -10,8 +10,20 @@ import (
 
 const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
-// Literal writes a whole content, compressed, in lines of at most 52 bytes each.
-func Literal(b *bytes.Buffer, data []byte) {
+// Binary writes a change as git's binary patch, with both contents, so that the patch applies in both directions. names are those of their
+// blobs, and mode is that of both sides, or "".
+func Binary(b *bytes.Buffer, names [2]string, mode string, old, now []byte) {
+	fmt.Fprintf(b, "index %s..%s", names[0], names[1])
+	if mode != "" {
+		fmt.Fprintf(b, " %s", mode)
+	}
+	b.WriteString("\nGIT binary patch\n")
+	literal(b, now)
+	literal(b, old)
+}
+
+// literal writes a whole content, compressed, in lines of at most 52 bytes each.
+func literal(b *bytes.Buffer, data []byte) {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	z.Write(data) // writing to a bytes.Buffer cannot fail
@@ -39,8 +51,11 @@ func Literal(b *bytes.Buffer, data []byte) {
 	b.WriteByte('\n')
 }
 
-// Blob returns git's name for a content.
-func Blob(text string) string {
+// Blob returns git's name for a content; zeros if it does not exist.
+func Blob(exists bool, text string) string {
+	if !exists {
+		return fmt.Sprintf("%040x", 0)
+	}
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
 	return fmt.Sprintf("%x", h.Sum(nil))

@@ -244,11 +244,17 @@ type PermissionOption struct {
 }
 
 // PermissionResult is what a client answers; Outcome is selected or cancelled.
-type PermissionResult struct {
-	Outcome struct {
-		Outcome  string `json:"outcome"`
-		OptionID string `json:"optionId"`
-	} `json:"outcome"`
+type PermissionResult struct{ Outcome, OptionID string }
+
+// UnmarshalJSON takes the names of members as they are written only: encoding/json takes "OptionId" for "optionId", and what is no answer
+// must be no yes.
+func (r *PermissionResult) UnmarshalJSON(b []byte) error {
+	var result, outcome map[string]json.RawMessage
+	_ = Decode(b, &result)
+	_ = Decode(result["outcome"], &outcome)
+	_ = Decode(outcome["outcome"], &r.Outcome)
+	_ = Decode(outcome["optionId"], &r.OptionID)
+	return nil
 }
 
 // WriteParams are those of fs/write_text_file.

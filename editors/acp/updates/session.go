@@ -19,7 +19,12 @@ type Session struct {
 	root  string // the workspace
 	emit  func(update json.RawMessage)
 	turns map[string]*turn
-	shown map[string]string // the first lines of the prompts that the client shows, by turn
+	shown map[string]shown // what the client has been told of turns, by turn
+}
+
+type shown struct {
+	prompt string // its first line
+	end    uint64 // the seq with which the turn has ended; 0: it has not
 }
 
 type turn struct {
@@ -38,7 +43,7 @@ type item struct {
 
 // NewSession returns a session in the workspace root, which calls emit with each update.
 func NewSession(root string, emit func(update json.RawMessage)) *Session {
-	return &Session{root: root, emit: emit, turns: map[string]*turn{}, shown: map[string]string{}}
+	return &Session{root: root, emit: emit, turns: map[string]*turn{}, shown: map[string]shown{}}
 }
 
 // Moves has paths be of the root, as the client spells it now.
@@ -47,22 +52,27 @@ func (s *Session) Moves(root string) { s.root = root }
 // Knows reports whether the turn has begun here and not ended.
 func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
 
-// CallOf returns the id by which the client knows the call that an item is; "" if it does not know it.
-func (s *Session) CallOf(itemID string) string {
+// Waits notes that the client is asked about the call of an item. The question itself says that the call is pending. Waits returns the id by
+// which the client knows the call; "" if it does not know it.
+func (s *Session) Waits(itemID string) string {
 	known := s.toolOf(itemID)
 	if known == nil || known.status == "" || known.unseen {
 		return ""
+	}
+	if !known.ended() {
+		known.status = protocol.Pending
 	}
 	return known.id
 }
 
 // Shown notes that the client was asked about a call before the call began, under the id question. The call keeps this id for the client, and
-// ends with the turn at the latest. If the turn does not run, Shown does nothing and returns false.
+// ends with the turn at the latest. If the turn does not run, or the call has such an id already, Shown does nothing and returns false.
 func (s *Session) Shown(turnID, callID, question string) bool {
-	if s.turns[turnID] == nil || callID == "" {
+	t := s.turns[turnID]
+	if t == nil || callID == "" || t.shown[callID] != nil {
 		return false
 	}
-	s.turns[turnID].shown[callID] = &tool{id: question, status: protocol.Pending, asked: true}
+	t.shown[callID] = &tool{id: question, status: protocol.Pending, asked: true}
 	return true
 }
 
@@ -128,14 +138,21 @@ func asked(t *sessions.Turn) string {
 
 // Shows notes that the client shows a turn, because it has been told of it before.
 func (s *Session) Shows(t *sessions.Turn) {
-	s.shown[t.ID] = plaintext.Visible(plaintext.FirstLine(t.Prompt, 80), "")
+	one := shown{prompt: plaintext.Visible(plaintext.FirstLine(t.Prompt, 80), "")}
+	if t.Status.Final() {
+		one.end = t.Seq
+	}
+	s.shown[t.ID] = one
 }
+
+// End returns the seq with which a turn has ended that the client has been told of; 0 if there is none.
+func (s *Session) End(turnID string) uint64 { return s.shown[turnID].end }
 
 // Removed takes the removal of a turn. It returns the first line of the turn's prompt, and whether the client shows it.
 func (s *Session) Removed(turnID string) (prompt string, shows bool) {
-	prompt, shows = s.shown[turnID]
+	one, shows := s.shown[turnID]
 	delete(s.shown, turnID)
-	return prompt, shows
+	return one.prompt, shows
 }
 
 // Failure returns why a turn has failed or was interrupted; nil if it was not.

@@ -294,3 +294,26 @@ func TestOutputWithoutItsMiddle(t *testing.T) {
 	require.Equal(t, "1\n22\n… (the middle is not shown)\n444\n5", outputOf(&sessions.Tool{Output: "1\n22\n18" + "3\n444\n5", OutputTruncated: true}))
 	require.Equal(t, "xx\n… (the middle is not shown)\nyy", outputOf(&sessions.Tool{Output: "xxyy", OutputTruncated: true}))
 }
+
+// TestWaits: a call that waits for a person is pending, and the client is told when it goes on.
+func TestWaits(t *testing.T) {
+	s, all := listening()
+	require.Empty(t, s.Waits("t:0"), "it is not known yet")
+	call := sessions.Item{ID: "t:0", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemRunning, Seq: 1, Tool: &sessions.Tool{CallID: "c", Name: "shell", Title: "make"}}
+	takes := func(seq uint64, status sessions.ItemStatus) {
+		now := call
+		now.Seq, now.Status = seq, status
+		s.Item(&now, false)
+	}
+	takes(1, sessions.ItemRunning)
+	require.Equal(t, "t:0", s.Waits("t:0"))
+	takes(2, sessions.ItemRunning)
+	takes(3, sessions.ItemCompleted)
+	require.Equal(t, "t:0", s.Waits("t:0"))
+	takes(3, sessions.ItemCompleted)
+	var statuses []string
+	for _, one := range *all {
+		statuses = append(statuses, one.Update+" "+one.Status)
+	}
+	require.Equal(t, []string{"tool_call in_progress", "tool_call_update in_progress", "tool_call_update completed"}, statuses)
+}

@@ -10,18 +10,19 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-chat)
 (require 'cursord-add)
-(require 'cursord-doctor)
 (require 'compile)
 (require 'flymake)
 (require 'dired)
 
 (ert-deftest cursord-test-isolation ()
-  "A new session works where it was chosen, and what it did comes by accepting it."
+  "A new session works where it was chosen; what it did comes by accepting it."
   (cursord-test-with-world
     (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
                       (cursord-workspace-open)))
@@ -62,7 +63,8 @@
             (should (equal before (cursord-workspace-current ws)))))))))
 
 (ert-deftest cursord-test-permits ()
-  "What the agent may do is chosen for the next session, and for one that there is; images go along once."
+  "What the agent may do is chosen for the next session, and for one there is.
+Images go along once."
   (cursord-test-with-world
     (let* ((cursord-show-chat-on-ask nil)
            (ws (cursord-workspace-open))
@@ -140,7 +142,8 @@
           (should (search-forward "src/main.go" nil t)))))))
 
 (ert-deftest cursord-test-a-new-session-is-named ()
-  "The question says when it begins a new session, and the header which model answers."
+  "The question says when it begins a new session.
+The header says which model answers."
   (cursord-test-with-world
     (let* ((ws (cursord-test-open)) asked
            (cursord--default-models nil)
@@ -162,7 +165,8 @@
       (should (string-match-p "· fake-large ·" (funcall header))))))
 
 (ert-deftest cursord-test-hooks-around-a-turn ()
-  "Functions change what is sent, and hear of the end; the desktop says it, too."
+  "Functions change what is sent, and hear of the end.
+The desktop says it, too."
   (cursord-test-with-world
     (let* ((ws (cursord-test-open)) ended notified
            (focus 'unknown)
@@ -197,11 +201,12 @@
                 ((symbol-function 'terminal-name) (lambda (_) "/dev/tty9"))
                 ((symbol-function 'terminal-live-p) (lambda (_) t)))
         (cursord--notify-turn-end ws "a;b\e]0;x\a"))
-      (should (equal "\e]777;notify;cursord: ws;a b ]0 x \e\\\e]9;cursord: ws: a b ]0 x \e\\"
+      (should (equal (concat "\e]777;notify;cursord: ws;a b ]0 x \e\\"
+                             "\e]9;cursord: ws: a b ]0 x \e\\")
                      sent)))))
 
 (ert-deftest cursord-test-adding-what-is-here ()
-  "An error, marked files, a region and a file get into the prompt that is written."
+  "An error, marked files, a region and a file get into the written prompt."
   (cursord-test-with-world
     (cursord-test-put "src/a.c" "int x\n")
     (cursord-test-put "src/b.c" "int y;\n")
@@ -222,11 +227,13 @@
       (switch-to-buffer "a.c")
       (deactivate-mark)
       (setq-local flymake-mode t)
-      (cl-letf (((symbol-function 'flymake-diagnostics) (lambda (&rest _) '(one)))
+      (cl-letf (((symbol-function 'flymake-diagnostics)
+                 (lambda (&rest _) '(one)))
                 ((symbol-function 'flymake-diagnostic-text)
                  (lambda (&rest _) "no semicolon")))
         (cursord-add))
-      (should (equal "Fix this error, @src/a.c:1\nno semicolon\n" (funcall prompt)))
+      (should (equal "Fix this error, @src/a.c:1\nno semicolon\n"
+                     (funcall prompt)))
       (dired (cursord-test-file "src"))
       (dired-mark-files-regexp "c$")
       (cursord-add)
@@ -241,7 +248,8 @@
         (goto-char (point-min))
         (forward-line 1)
         (cursord-add)
-        (should (equal "Fix this error, @src/a.c:1\nsrc/a.c:1:6: error: expected ;\n"
+        (should (equal (concat "Fix this error, @src/a.c:1\n"
+                               "src/a.c:1:6: error: expected ;\n")
                        (funcall prompt)))
         (kill-buffer "*compilation of a test*"))
       ;; A buffer without a file goes as its text, whole or in part.
@@ -250,15 +258,19 @@
         (insert "all of it\n")
         (switch-to-buffer (current-buffer))
         (cursord-add)
-        (should (equal '(:kind "text" :title "*notes of a test*" :text "all of it\n")
-                       (car (cursord-context ws "@buffer" cursord-buffer-origin))))
+        (should (equal '( :kind "text" :title "*notes of a test*"
+                          :text "all of it\n")
+                       (car (cursord-context ws "@buffer"
+                                             cursord-buffer-origin))))
         (should (equal "@buffer " (funcall prompt)))
         (switch-to-buffer "*notes of a test*")
         (goto-char (point-min))
         (push-mark 4 t t)
         (let ((transient-mark-mode t)) (cursord-add))
-        (should (equal '(:kind "text" :title "part of *notes of a test*" :text "all")
-                       (car (cursord-context ws "@region" cursord-buffer-origin))))
+        (should (equal '( :kind "text" :title "part of *notes of a test*"
+                          :text "all")
+                       (car (cursord-context ws "@region"
+                                             cursord-buffer-origin))))
         (should (equal "@region " (funcall prompt)))
         (kill-buffer "*notes of a test*"))
       ;; A line of Flymake's list is about its file.
@@ -310,7 +322,9 @@
       (let ((all (cursord-context ws (buffer-string) cursord-buffer-origin)))
         (should (equal '("one\n" "two\n" "noted\n")
                        (mapcar (lambda (one) (plist-get one :text))
-                               (sort all (lambda (a _) (equal "one\n" (plist-get a :text)))))))
+                               (sort all (lambda (a _)
+                                           (equal "one\n"
+                                                  (plist-get a :text)))))))
         (should (member "*notes of a test*"
                         (mapcar (lambda (one) (plist-get one :title)) all))))
       ;; Without these tokens, the draft is about the next place.
@@ -320,13 +334,6 @@
       (should (equal "@buffer " (buffer-string)))
       (erase-buffer)
       (kill-buffer notes))))
-
-(ert-deftest cursord-test-doctor-says-it-once ()
-  (with-temp-buffer
-    (cursord--doctor-daemon '(:agent (:state "notInstalled"
-                                             :message "cursor-agent is not installed")))
-    (should (string-match-p "^✗ agent +cursor-agent is not installed$"
-                            (buffer-string)))))
 
 (ert-deftest cursord-test-drafts-outlive-emacs ()
   "A draft is there in the next Emacs, and after an earlier prompt was sent."
@@ -357,6 +364,40 @@
           (erase-buffer)
           (next-emacs)
           (should (equal "" (buffer-string))))))))
+
+(ert-deftest cursord-test-drafts-outlive-a-killed-emacs ()
+  "What was typed is on disk soon.  Another Emacs takes it if this one is gone."
+  (cursord-test-with-world
+    (let* ((kill-emacs-hook nil)
+           (cursord--draft-delay 0)
+           (ws (cursord-workspace-open))
+           (live (cursord--live-draft-file ws))
+           (gone (concat (cursord--draft-file ws) ".0999999999")))
+      (cl-flet ((compose () (cursord--compose ws (cursord-origin-here))))
+        (save-window-excursion
+          (compose)
+          (insert "a draft")
+          (cursord-test-until "the draft on disk" (file-exists-p live))
+          (let ((kill-buffer-hook nil)) (erase-buffer) (kill-buffer))
+          ;; It was killed: its file is that of a process that is not there.
+          (rename-file live gone t)
+          (compose)
+          (should (equal "a draft" (buffer-string)))
+          (should-not (file-exists-p gone))
+          (should (file-exists-p live))
+          (erase-buffer)
+          (cursord-test-until "no draft" (not (file-exists-p live)))
+          ;; That of a process that lives is not taken.
+          (let ((other (start-process "other" nil "sleep" "100")))
+            (unwind-protect
+                (progn
+                  (write-region "another's" nil
+                                (format "%s.%d" (cursord--draft-file ws)
+                                        (process-id other)))
+                  (kill-buffer)
+                  (compose)
+                  (should (equal "" (buffer-string))))
+              (delete-process other))))))))
 
 (ert-deftest cursord-test-drafts-outlive-their-buffers ()
   "The draft of a killed buffer is said to be kept, and is in the next buffer."

@@ -1,4 +1,4 @@
-;;; cursord-await-tests.el --- Commands that wait for a slow daemon, in batch  -*- lexical-binding: t; -*-
+;;; cursord-await-tests.el --- Waiting commands  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -11,7 +11,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-await)
@@ -22,7 +24,7 @@
   (cursord-test-numbered 30 5 "five\n" 15 "fifteen\n" 26 "26\n"))
 
 (defmacro cursord-test-with-two-files (&rest body)
-  "Run BODY in a world where the files a and f have hunks in the lines 5, 15, 26.
+  "Run BODY in a world where the files a and f have hunks in lines 5, 15, 26.
 The buffer of f is current, and its hunks are marked."
   (declare (indent 0) (debug t))
   `(cursord-test-with-world
@@ -89,7 +91,8 @@ Marks are no reason not to: they are those of an older text."
     (should (cursord--diff-fits-p (cursord-document)))
     (should (equal (cursord-test-rows)
                    (mapcar (lambda (hunk) (1+ (cursord-hunk-row hunk)))
-                           (plist-get (cursord-diff-of (cursord-document)) :hunks))))
+                           (plist-get (cursord-diff-of (cursord-document))
+                                      :hunks))))
     (should (equal (car (cursord-test-rows)) (line-number-at-pos)))
     (ignore ws)))
 
@@ -150,7 +153,8 @@ Marks are no reason not to: they are those of an older text."
     (goto-char (point-min))
     (insert "mine\n")
     (let ((cursord--await-most 0))
-      (should (equal '(user-error "Nothing was done: in 0 seconds the daemon did not place the hunks in f; see M-x cursord-doctor")
+      (should (equal '(user-error "Nothing was done: in 0 seconds the daemon \
+did not place the hunks in f; see M-x cursord-doctor")
                      (should-error (cursord-next-hunk) :type 'user-error))))
     (should (= 2 (line-number-at-pos)))
     ;; A quit ends it as well.
@@ -181,7 +185,8 @@ Marks are no reason not to: they are those of an older text."
   "A command waits until the last of very many hunks is marked."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 2000))
-           (after (replace-regexp-in-string "^line \\(.*5\\)$" "agent \\1" before))
+           (after (replace-regexp-in-string "^line \\(.*5\\)$" "agent \\1"
+                                            before))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
            (cursord--place-slice 0.001))
       (cursord-test-plays (cursord-test-edits "f" before after))

@@ -1,4 +1,4 @@
-;;; cursord-back-tests.el --- Undo in buffers: point, counts, words  -*- lexical-binding: t; -*-
+;;; cursord-back-tests.el --- Undo in buffers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -44,7 +46,7 @@
          (cursord--diff-fits-p (cursord-document)))))
 
 (defun cursord-test-decide (ws command row rows)
-  "Run COMMAND in ROW of the current buffer, of WS, until its hunks are in ROWS."
+  "Run COMMAND in ROW of the current buffer, of WS, until ROWS have its hunks."
   (cursord-test-go row)
   (undo-boundary)
   (funcall command)
@@ -67,7 +69,8 @@
                          (gethash "diffs" (json-parse-buffer)))))))
 
 (ert-deftest cursord-test-undo-goes-to-the-hunk ()
-  "After a decision point is at the next hunk; undo goes to the one that comes back."
+  "After a decision point is at the next hunk.
+Undo goes to the one that comes back."
   (cursord-test-with-hunks
     (dolist (mine '(nil t))
       (when mine
@@ -112,7 +115,7 @@ The command goes on with the decision before it, and says when there is none."
     (cursord-test-until "the way back" (= 15 (line-number-at-pos)))))
 
 (ert-deftest cursord-test-next-hunk-from-any-column ()
-  "A decision goes on to the next hunk, also if it replaces the line around point."
+  "A decision goes on to the next hunk, also if it replaces point's line."
   (cursord-test-with-hunks
     (goto-char (point-min))
     (insert "mine ")
@@ -129,8 +132,9 @@ The command goes on with the decision before it, and says when there is none."
     (should (eobp))))
 
 (ert-deftest cursord-test-decisions-taken-back-are-not-asked-for ()
-  "Rejects in unsaved text that undo has taken back are forgotten, the others not.
-Else a later undo would say that the hunk is not back, which it is."
+  "Rejects in unsaved text that undo has taken back are forgotten.
+Others are not.  Else a later undo would say that the hunk is not back, which it
+is."
   (cursord-test-with-hunks
     (goto-char (point-min))
     (insert "mine ")
@@ -144,7 +148,8 @@ Else a later undo would say that the hunk is not back, which it is."
     (cursord-test-undo-once ws '(5 15 26))
     (should (= 3 (cursord-test-in-shell)))
     (cursord-test-until "the message"
-      (cursord-test-said-p "rejected 1 hunk\\(?:, on disk when you save\\)?; 2 hunks left in 1 file$"))
+      (cursord-test-said-p (concat "rejected 1 hunk\\(?:, on disk when you"
+                                   " save\\)?; 2 hunks left in 1 file$")))
     ;; Redo decides again, and undo after the next save takes that back.
     (cursord-test-undo-once ws '(15 26) #'undo-redo)
     (let ((inhibit-message t)) (save-buffer))
@@ -152,7 +157,9 @@ Else a later undo would say that the hunk is not back, which it is."
     (cursord-test-undo-once ws '(5 15 26))
     (let ((inhibit-message t)) (save-buffer))
     (cursord-test-until "the save" (= 3 (cursord-test-in-shell)))
-    (should-not (string-match-p "not its hunk" (with-current-buffer "*cursord-log*" (buffer-string))))))
+    (should-not (string-match-p "not its hunk"
+                                (with-current-buffer "*cursord-log*"
+                                  (buffer-string))))))
 
 (defun cursord-test-kill-daemon (ws)
   "Kill the daemon of WS, and wait for the next one to know the texts."
@@ -185,13 +192,14 @@ Else a later undo would say that the hunk is not back, which it is."
     (should-not (string-match-p "not its hunk" (cursord-test-buffers)))))
 
 (ert-deftest cursord-test-unsaved-rejects-say-so ()
-  "What a reject in unsaved text says explains why the shell still has the hunk."
+  "What a reject in unsaved text says explains why the shell has the hunk."
   (cursord-test-with-hunks
     (goto-char (point-min))
     (insert "mine ")
     (cursord-test-settle ws '(5 15 26))
     (cursord-test-decide ws #'cursord-reject-hunk 5 '(15 26))
-    (cursord-test-hears "rejected 1 hunk, on disk when you save; 2 hunks left in 1 file")
+    (cursord-test-hears
+     "rejected 1 hunk, on disk when you save; 2 hunks left in 1 file")
     (should (= 3 (cursord-test-in-shell)))
     (let ((inhibit-message t)) (save-buffer))
     (cursord-test-until "the same count"
@@ -218,7 +226,8 @@ Else a later undo would say that the hunk is not back, which it is."
       (cursord-test-turn ws "change f")
       (cursord-test-settle ws '(5 15 26))
       (cursord-test-decide ws #'cursord-reject-hunk 5 '(15 26))
-      (cursord-test-hears "rejected 1 hunk, on disk when you save; 2 hunks left in 1 file")
+      (cursord-test-hears
+       "rejected 1 hunk, on disk when you save; 2 hunks left in 1 file")
       (should (= 3 (cursord-test-in-shell)))
       (cursord-test-until "the next hunk" (= 15 (line-number-at-pos)))
       (cursord-test-undo-once ws '(5 15 26))

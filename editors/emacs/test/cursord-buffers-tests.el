@@ -1,4 +1,4 @@
-;;; cursord-buffers-tests.el --- Buffers of files, in batch  -*- lexical-binding: t; -*-
+;;; cursord-buffers-tests.el --- Buffers of files  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -35,8 +37,10 @@
       (should (looking-at "@@ -2,7"))
       (funcall first #'cursord-next-hunk)
       (should (looking-at "fifteen"))
-      (should (equal "This hunk is shown only now, and not decided: look at it, then decide"
-                     (cadr (should-error (funcall first #'cursord-accept-hunk)))))
+      (should (equal (concat "This hunk is shown only now, and not decided:"
+                             " look at it, then decide")
+                     (cadr (should-error
+                            (funcall first #'cursord-accept-hunk)))))
       (cursord-test-agree (car cursord-workspaces) "f" after 2)
       (cursord-accept-hunk)
       (cursord-test-agree (car cursord-workspaces) "f" after 1)
@@ -45,7 +49,8 @@
       (cursord-test-agree (car cursord-workspaces) "f"
                           (cursord-test-numbered 20 5 "five\n") 0)
       (should (equal "There is nothing to review"
-                     (cadr (should-error (funcall first #'cursord-next-hunk))))))))
+                     (cadr (should-error
+                            (funcall first #'cursord-next-hunk))))))))
 
 (ert-deftest cursord-test-hunks-are-there-when-a-file-is-opened ()
   "Before any command; and where there are none no daemon is started."
@@ -115,7 +120,9 @@
       (cursord-test-until "the name"
         (equal (cursord-test-file "sub/b.txt") buffer-file-name))
       (should (equal "b.txt" (buffer-name)))
-      (should (cursord-test-said-p "a.txt → sub/b.txt: the file was renamed, and its buffer with it$"))
+      (should (cursord-test-said-p
+               (concat "a.txt → sub/b.txt:"
+                       " the file was renamed, and its buffer with it$")))
       (should (verify-visited-file-modtime))
       (cursord-test-agree ws "sub/b.txt" text 1)
       (cursord-reject-file)
@@ -189,29 +196,6 @@
         (cursord-previous-hunk)
         (should (looking-at there))))))
 
-(ert-deftest cursord-test-version-control ()
-  "What version control says of a file goes with what the agent does."
-  (skip-unless (executable-find "git"))
-  (cursord-test-with-world
-    (cursord-test-put "f" "one\ntwo\n")
-    (dolist (args '(("init" "-q") ("add" ".")
-                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
-      (apply #'call-process "git" nil nil nil args))
-    (let ((ws (cursord-test-open)))
-      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\n" "one\n2\n"))
-      (find-file (cursord-test-file "f"))
-      (vc-refresh-state)
-      (should (eq 'up-to-date (vc-state buffer-file-name)))
-      (cursord-test-turn ws "change f")
-      (cursord-test-agree ws "f" "one\n2\n" 1)
-      (cursord-test-until "the state" (eq 'edited (vc-state buffer-file-name)))
-      (should (string-match-p ":" (substring-no-properties vc-mode)))
-      (cursord-test-go 2)
-      (cursord-reject-hunk)
-      (cursord-test-agree ws "f" "one\ntwo\n" 0)
-      (cursord-test-until "the state"
-        (eq 'up-to-date (vc-state buffer-file-name))))))
-
 (ert-deftest cursord-test-signs-where-colors-are-few ()
   "Added lines have a sign on a display without colours, and only there."
   (cursord-test-with-world
@@ -227,13 +211,15 @@
       (find-file (cursord-test-file "f"))
       (cursord-test-turn ws "change f")
       (cursord-test-until "the mark" (equal '(2) (cursord-test-rows)))
-      (cl-letf (((symbol-function 'display-color-cells) (lambda (&rest _) colors))
+      (cl-letf (((symbol-function 'display-color-cells)
+                 (lambda (&rest _) colors))
                 ((symbol-function 'define-fringe-bitmap) nil))
         (unwind-protect
             (progn
               (cursord-mode 1)
               (should (equal-including-properties
-                       (list (concat (propertize "-1\n" 'face 'cursord-removed) "+")
+                       (list (concat (propertize "-1\n" 'face 'cursord-removed)
+                                     "+")
                              '(nil nil "+" "+"))
                        (funcall signs)))
               (cursord-mode -1)
@@ -253,8 +239,9 @@
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 20))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
-      (cursord-test-plays (cursord-test-edits "f" before
-                                              (cursord-test-numbered 20 5 "5\n" 15 "15\n")))
+      (cursord-test-plays
+       (cursord-test-edits "f" before
+                           (cursord-test-numbered 20 5 "5\n" 15 "15\n")))
       (find-file (cursord-test-file "f"))
       (cursord-test-turn ws "change f")
       (cursord-test-until "the marks" (equal '(5 15) (cursord-test-rows)))
@@ -269,7 +256,8 @@
           (cursord-next-hunk)
           (should (equal '("cursord: from the last hunk to the first") said))
           (cursord-previous-hunk)
-          (should (equal "cursord: from the first hunk to the last" (car said))))))))
+          (should (equal "cursord: from the first hunk to the last"
+                         (car said))))))))
 
 (defun cursord-test-random-text (words)
   "A text of lines, of which many are alike, made of WORDS."
@@ -278,7 +266,8 @@
       (push (concat (nth (random (length words)) words) "\n") lines))))
 
 (ert-deftest cursord-test-replace ()
-  "A buffer gets any other text, markers stay at lines that stay, and one undo leads back."
+  "A buffer gets any other text, and one undo leads back.
+Markers stay at lines that stay."
   (random "cursord")
   (dotimes (_ 300)
     (let* ((words '("" "a" "b" "some words" "ä 😀" "}" "other words"))
@@ -300,7 +289,8 @@
               (before (buffer-string)))
           (undo-boundary)
           (while (not (cursord-compare-on comparison (current-time))))
-          (should (eq (cursord-as-one-step (cursord-compared-replace comparison))
+          (should (eq (cursord-as-one-step
+                        (cursord-compared-replace comparison))
                       (not (equal before
                                   (with-current-buffer source
                                     (buffer-string))))))
@@ -359,7 +349,8 @@
   "A narrowing begins at a line also after a reject of lines at its beginning."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 19))
-           (after (cursord-test-numbered 19 12 "line twelve AGENT\nextra 1\nextra 2\nextra 3\n"))
+           (after (cursord-test-numbered
+                   19 12 "line twelve AGENT\nextra 1\nextra 2\nextra 3\n"))
            (ws (cursord-test-open)))
       (dolist (mine '("" "mine\n"))
         (cursord-test-put "f" before)
@@ -380,7 +371,8 @@
         (should (buffer-narrowed-p))
         (goto-char (point-min))
         (should (looking-at "line 1[23]\n"))
-        (should (equal "line 15\n" (buffer-substring (- (point-max) 8) (point-max))))
+        (should (equal "line 15\n"
+                       (buffer-substring (- (point-max) 8) (point-max))))
         (set-buffer-modified-p nil)
         (kill-buffer)))))
 

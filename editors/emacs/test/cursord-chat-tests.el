@@ -10,13 +10,15 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-chat)
 
 (ert-deftest cursord-test-chat-is-read-only ()
-  "History cannot be edited, is told once, and point that is not at the end stays."
+  "History cannot be edited, is told once, and point above the end stays."
   (cursord-test-with-world
     (let ((ws (cursord-test-open)))
       (cursord-test-plays (cursord-test-says "one\ntwo\n")
@@ -72,7 +74,8 @@
       (switch-to-buffer (cursord--chat-buffer-create ws))
       (cursord-test-turn ws "first")
       (cursord-test-until "the answer"
-        (save-excursion (goto-char (point-min)) (search-forward "line 200" nil t)))
+        (save-excursion (goto-char (point-min))
+                        (search-forward "line 200" nil t)))
       (goto-char (point-min))
       (let ((chat (selected-window)))
         (select-window (split-window))
@@ -119,12 +122,14 @@
       (cursord-test-until "the chat"
         (string-match-p "See f:12" (cdr (cursord-test-chat ws))))
       (cursord-test-until "the counts, which come soon after an edit's end"
-        (string-match-p "✓ [^\n]*f \\+4 −2\n✓ [^\n]*new \\+2 −0\n✓ [^\n]*g \\+1 −0\n"
+        (string-match-p (concat "✓ [^\n]*f \\+4 −2\n✓ [^\n]*new \\+2 −0\n"
+                                "✓ [^\n]*g \\+1 −0\n")
                         (cdr (cursord-test-chat ws))))
       (goto-char (point-min))
       (search-forward "f +4")
       (cursord-toggle)
-      (should (string-search "f +4 −2\n  │ -line 5\n  │ +five\n  │ -line 20\n  │ +a\n  │ +b\n  │ +c\n✓"
+      (should (string-search (concat "f +4 −2\n  │ -line 5\n  │ +five\n"
+                                     "  │ -line 20\n  │ +a\n  │ +b\n  │ +c\n✓")
                              (cdr (cursord-test-chat ws))))
       (search-forward "+five")
       (should (eq 'diff-added (get-text-property (1- (point)) 'face)))
@@ -133,17 +138,20 @@
       ;; A long line goes on behind the bar.
       (should (equal "  │ " (get-text-property (1- (point)) 'wrap-prefix)))
       ;; Each line of an edit leads to its place.
-      (pcase-dolist (`(,line ,row) '(("+five" 5) ("-line 20" 20) ("+c" 22) ("f +4" 5)))
+      (pcase-dolist (`(,line ,row) '(("+five" 5) ("-line 20" 20) ("+c" 22)
+                                     ("f +4" 5)))
         (goto-char (point-min))
         (re-search-forward (concat "\\(?:│ \\|✓ .*\\)" (regexp-quote line)))
         (save-window-excursion
           (cursord-visit)
-          (should (equal (list "f" row) (list (buffer-name) (line-number-at-pos))))))
+          (should (equal (list "f" row)
+                         (list (buffer-name) (line-number-at-pos))))))
       ;; The arguments of this one were cut, but what it has changed is known.
       (re-search-forward "✓ .*g \\+1 −0$")
       (cursord-toggle)
       (cursord-test-until "its change"
-        (string-match-p "g \\+1 −0\n  │ \\+the end\n" (cdr (cursord-test-chat ws))))
+        (string-match-p "g \\+1 −0\n  │ \\+the end\n"
+                        (cdr (cursord-test-chat ws))))
       (goto-char (point-min))
       (re-search-forward "✓ .*g ")
       (save-window-excursion
@@ -167,22 +175,31 @@
           (cursord-visit)
           (should (equal "README.md" (buffer-name)))))))
   ;; Some agents report all lines of a file as changed.
-  (let* ((tool '(:name "edit"
-                 :result (:success (:diffString "-a\n-b\n+a\n+c\n" :linesAdded 2
-                                    :linesRemoved 2 :beforeFullFileContent "a\nb\n"
-                                    :afterFullFileContent "a\nc\n"))))
+  (let* ((tool '( :name "edit"
+                  :result (:success ( :diffString "-a\n-b\n+a\n+c\n"
+                                      :linesAdded 2 :linesRemoved 2
+                                      :beforeFullFileContent "a\nb\n"
+                                      :afterFullFileContent "a\nc\n"))))
          (lines (cursord-edit-lines tool)))
     (should (equal '("-b" "+c") lines))
     (should (equal " +1 −1" (cursord-edit-counts tool lines)))
-    (should (equal " +2 −2" (cursord-edit-counts tool nil))))
+    (should (equal " +2 −2" (cursord-edit-counts tool nil)))
+    (should (equal "" (cursord-edit-counts tool '("mode 100644 → 100755")))))
+  (let ((tool '( :name "edit"
+                 :result (:success ( :linesAdded 2 :linesRemoved 2
+                                     :beforeFullFileContent "a\nb\n"
+                                     :afterFullFileContent "a\nb\n")))))
+    (should-not (cursord-edit-lines tool))
+    (should (equal " (no change)" (cursord-edit-counts tool nil))))
   ;; What a command has changed comes from the daemon.
-  (let ((item '(:tool (:name "shell")
-                :changes [(:path "f" :patch "@@ -1 +1,2 @@\n a\n+b\n")
-                          (:path "g" :patch "@@ -1 +0,0 @@\n-c\n" :cut t)])))
+  (let ((item '( :tool (:name "shell")
+                 :changes [(:path "f" :patch "@@ -1 +1,2 @@\n a\n+b\n")
+                           (:path "g" :patch "@@ -1 +0,0 @@\n-c\n" :cut t)])))
     (should (equal '("# f" "+b" "# g" "-c" "… and more")
                    (cursord-change-lines item)))
-    (should (equal " +1 −1" (cursord-edit-counts (plist-get item :tool)
-                                                 (cursord-change-lines item))))))
+    (should (equal " +1 −1"
+                   (cursord-edit-counts (plist-get item :tool)
+                                        (cursord-change-lines item))))))
 
 (ert-deftest cursord-test-place-of-an-edited-line ()
   "Of equal lines, each leads to its own place; what is decided, to a hunk."
@@ -191,14 +208,16 @@
                      :lines [" a" "+x" " b" "-y" "+x" "+z"]))
          (ws (cursord--workspace-make)))
     (setf (cursord-workspace-diffs ws) (make-hash-table :test #'equal))
-    (puthash "f" (list :path "f" :hunks (vector hunk)) (cursord-workspace-diffs ws))
+    (puthash "f" (list :path "f" :hunks (vector hunk))
+             (cursord-workspace-diffs ws))
     (with-temp-buffer
       (insert "✓ Edit f\n  │ +x\n  │ -y\n  │ +x\n  │ +z\n  │ +gone\nend")
       (should (equal '(1 1 3 3 4 1 1)
                      (mapcar (lambda (row)
                                (goto-char (point-min))
                                (forward-line row)
-                               (cursord-edit-row ws "f" "i" (cursord-edit-line)))
+                               (cursord-edit-row ws "f" "i"
+                                                 (cursord-edit-line)))
                              (number-sequence 0 6))))
       (should-not (cursord-edit-row ws "f" "other" (cursord-edit-line))))))
 
@@ -216,19 +235,34 @@
       (cursord-cancel)
       (cursord-test-until "the end" (null (cursord-busy-turns ws)))
       (cursord-test-until "the chat"
-        (string-match-p "\n> The turn was cancelled; its changes stay\\.\n\\(?:.*\n\\)*> The prompt was cancelled while it waited\\.\n"
-                        (buffer-string)))
+        (string-match-p
+         (concat "\n> The turn was cancelled; its changes stay\\.\n"
+                 "\\(?:.*\n\\)*"
+                 "> The prompt was cancelled while it waited\\.\n")
+         (buffer-string)))
       (cursord-test-hears "cancelled the turn and the prompt that waited")
-      (should (string-suffix-p "y ask again · c write" (cursord--chat-header))))))
+      (should (string-suffix-p "y ask again · c write"
+                               (cursord--chat-header))))))
 
 (ert-deftest cursord-test-failed-command-in-the-chat ()
   "The status and the last lines of a command that has failed are seen at once."
   (cursord-test-with-world
     (let ((ws (cursord-test-open))
           (make (lambda (id out)
-                  (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%S,\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"}}}}" id)
-                        (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%S,\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"},\"result\":{\"failure\":{\"command\":\"make\",\"exitCode\":2,\"stdout\":%s,\"stderr\":\"\"}}}}}"
-                                id (json-encode out))))))
+                  (cl-flet ((call (subtype result)
+                              (format (concat "{\"type\":\"tool_call\","
+                                              "\"subtype\":%S,\"call_id\":%S,"
+                                              "\"tool_call\":{"
+                                              "\"shellToolCall\":{\"args\":"
+                                              "{\"command\":\"make\"}%s}}}")
+                                      subtype id result)))
+                    (list (call "started" "")
+                          (call "completed"
+                                (format (concat ",\"result\":{\"failure\":"
+                                                "{\"command\":\"make\","
+                                                "\"exitCode\":2,\"stdout\":%s,"
+                                                "\"stderr\":\"\"}}")
+                                        (json-encode out))))))))
       (cursord-test-plays (funcall make "a" "")
                           (funcall make "b" "one\nno rule\n")
                           (funcall make "c" "1\n2\n3\n4\n5\n"))
@@ -252,15 +286,23 @@
   (cursord-test-with-world
     (let ((ws (cursord-test-open))
           (todos (lambda (id first second)
-                   (let ((call (format "\"tool_call\":{\"updateTodosToolCall\":{\"args\":{\"todos\":[]}%%s}}"))
-                         (list (format "[{\"id\":\"1\",\"content\":\"dig\",\"status\":%S},{\"id\":\"2\",\"content\":\"fill\",\"status\":%S}]"
-                                       first second)))
+                   (let ((call (concat "\"tool_call\":{\"updateTodosToolCall\":"
+                                       "{\"args\":{\"todos\":[]}%s}}"))
+                         (result (format
+                                  (concat
+                                   ",\"result\":{\"success\":{\"todos\":["
+                                   "{\"id\":\"1\",\"content\":\"dig\","
+                                   "\"status\":%S},"
+                                   "{\"id\":\"2\",\"content\":\"fill\","
+                                   "\"status\":%S}]}}")
+                                  first second)))
                      (mapcar (lambda (end)
-                               (format "{\"type\":\"tool_call\",\"subtype\":%S,\"call_id\":%S,%s}"
+                               (format (concat "{\"type\":\"tool_call\","
+                                               "\"subtype\":%S,\"call_id\":%S,"
+                                               "%s}")
                                        (car end) id (format call (cdr end))))
                              `(("started" . "")
-                               ("completed" . ,(format ",\"result\":{\"success\":{\"todos\":%s}}"
-                                                       list))))))))
+                               ("completed" . ,result)))))))
       (cursord-test-plays
        (funcall todos "a" "TODO_STATUS_IN_PROGRESS" "TODO_STATUS_PENDING")
        (cursord-test-says "On it.")
@@ -268,7 +310,8 @@
       (cursord--chat-buffer-create ws)
       (cursord-test-turn ws "work")
       (cursord-test-until "the second list"
-        (string-search "  │ [x] dig\n  │ [~] fill\n" (cdr (cursord-test-chat ws))))
+        (string-search "  │ [x] dig\n  │ [~] fill\n"
+                       (cdr (cursord-test-chat ws))))
       (should-not (string-search "[~] dig" (cdr (cursord-test-chat ws))))
       (should (string-search "[~] dig" (car (cursord-test-chat ws))))
       (with-current-buffer (cursord-chat-buffer ws)

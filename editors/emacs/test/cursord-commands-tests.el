@@ -1,4 +1,4 @@
-;;; cursord-commands-tests.el --- Commands where they do not belong, in batch  -*- lexical-binding: t; -*-
+;;; cursord-commands-tests.el --- Refused commands  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (dolist (file (directory-files (file-name-directory (locate-library "cursord"))
@@ -86,7 +88,7 @@ Return nil, or the error that it signals."
           (kill-buffer other))))))
 
 (ert-deftest cursord-test-commands-of-a-mode ()
-  "A command of a mode is not offered elsewhere, and says there where it belongs."
+  "A command of a mode is not offered elsewhere, and says where it belongs."
   (cursord-test-with-world
     (dolist (command (cursord-test-commands))
       (when (command-modes command)
@@ -96,7 +98,8 @@ Return nil, or the error that it signals."
           (save-window-excursion
             (let ((err (cursord-test-call command t)))
               (should (eq 'user-error (car err)))
-              (should (string-match-p ": M-x cursord.* leads there\\'\\|answer it here\\'"
-                                      (cadr err))))))))))
+              (should (string-match-p
+                       ": M-x cursord.* leads there\\'\\|answer it here\\'"
+                       (cadr err))))))))))
 
 ;;; cursord-commands-tests.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-conflicts-tests.el --- Undo of decided conflicts, in batch  -*- lexical-binding: t; -*-
+;;; cursord-conflicts-tests.el --- Undone conflicts  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -34,7 +36,8 @@ The buffer of f is current."
     (cursord-test-until "the conflict"
       (and (equal (apply #'cursord-test-numbered 9 3 "mine\n" changes)
                   (buffer-string))
-           (seq-some #'cursord-conflict-p (mapcar #'car (cursord-hunk-places)))))))
+           (seq-some #'cursord-conflict-p
+                     (mapcar #'car (cursord-hunk-places)))))))
 
 (defun cursord-test-conflict-ends (ws)
   "Forget f, and decide all hunks of WS."
@@ -51,14 +54,16 @@ A reject of what has come back leaves the person's line alone."
     (let ((ws (cursord-test-open)) (inhibit-message t)
           (mine (cursord-test-numbered 9 3 "mine\n"))
           (agents (cursord-test-numbered 9 3 "agent\n"))
-          (both (cursord-test-numbered 9 3 "mine\nagent\n")))
+          (both (cursord-test-numbered 9 3 "mine\nagent\n"))
+          (taken-back "the accept is taken back; 1 hunk left")
+          (undone "undone: 1 hunk left"))
       (pcase-dolist (`(,command ,save ,decided ,back ,said)
-                     `((cursord-accept-hunk nil ,agents ,mine "the accept is taken back; 1 hunk left")
-                       (cursord-accept-hunk t ,agents ,mine "the accept is taken back; 1 hunk left")
+                     `((cursord-accept-hunk nil ,agents ,mine ,taken-back)
+                       (cursord-accept-hunk t ,agents ,mine ,taken-back)
                        (cursord-accept-both nil ,both ,mine nil)
-                       (cursord-accept-both t ,both ,both "the accept is taken back; 1 hunk left")
-                       (cursord-reject-hunk nil ,mine ,mine "undone: 1 hunk left")
-                       (cursord-reject-hunk t ,mine ,agents "undone: 1 hunk left")))
+                       (cursord-accept-both t ,both ,both ,taken-back)
+                       (cursord-reject-hunk nil ,mine ,mine ,undone)
+                       (cursord-reject-hunk t ,mine ,agents ,undone)))
         (ert-info ((format "%s %s" command save))
           (cursord-test-conflict ws)
           (cursord-test-go 3)
@@ -67,7 +72,9 @@ A reject of what has come back leaves the person's line alone."
             (and (equal decided (buffer-string))
                  (equal '(0 . 0) (cursord-pending ws))))
           (cursord-test-hears (format "%s 1 hunk%s; nothing left to review"
-                                      (if (eq command #'cursord-reject-hunk) "rejected" "accepted")
+                                      (if (eq command #'cursord-reject-hunk)
+                                          "rejected"
+                                        "accepted")
                                       ;; The file has it already.
                                       (if (eq command #'cursord-accept-hunk) ""
                                         ", on disk when you save")))
@@ -91,6 +98,26 @@ A reject of what has come back leaves the person's line alone."
           (cursord-test-agree ws "f" mine 0)
           (cursord-test-conflict-ends ws))))))
 
+;; The save came first, the daemon took it for a reject, and refused the accept.
+(ert-deftest cursord-test-save-right-after-an-accept ()
+  "A save waits for the decision that is on its way."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)) (inhibit-message t))
+      (pcase-dolist (`(,command ,line) '((cursord-accept-hunk "agent\n")
+                                         (cursord-accept-both "mine\nagent\n")
+                                         (cursord-reject-hunk "mine\n")))
+        (ert-info ((format "%s" command))
+          (cursord-test-conflict ws)
+          (cursord-test-go 3)
+          (cursord-test-hold "diff/accept" "diff/reject")
+          (call-interactively command)
+          (run-at-time 0.05 nil #'cursord-test-release)
+          (save-buffer)
+          (should (equal (cursord-test-numbered 9 3 line) (buffer-string)))
+          (should (equal (buffer-string) (cursord-test-get "f")))
+          (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))
+          (cursord-test-conflict-ends ws))))))
+
 (ert-deftest cursord-test-undo-of-both-beside-another-hunk ()
   "Undo of a saved accept of both sides leaves the person's line there once.
 Before, the line that was saved came back as the agent's, beside the person's."
@@ -102,7 +129,8 @@ Before, the line that was saved came back as the agent's, beside the person's."
       (cursord-test-go 3)
       (cursord-accept-both)
       (cursord-test-until "the decision"
-        (and (equal both (buffer-string)) (equal '(1 . 1) (cursord-pending ws))))
+        (and (equal both (buffer-string))
+             (equal '(1 . 1) (cursord-pending ws))))
       (save-buffer)
       (cursord-test-agree ws "f" both 1)
       (undo-boundary)
@@ -116,16 +144,19 @@ Before, the line that was saved came back as the agent's, beside the person's."
       (cursord-test-conflict-ends ws))))
 
 (ert-deftest cursord-test-no-question-about-a-shown-conflict ()
-  "Emacs saves over a conflict without a question, also if it is all that is new.
+  "Emacs saves over a conflict without a question, also if only that is new.
 It asks if another program has written the file since."
   (cursord-test-with-world
     (let ((ws (cursord-test-open)) (inhibit-message t)
           (mine (cursord-test-numbered 9 3 "mine\n")))
       (cursord-test-conflict ws)
-      (cursord-test-hears "f has unsaved changes, and was written meanwhile; nothing is lost, see M-x cursord-review")
+      (cursord-test-hears (concat "f has unsaved changes, and was written"
+                                  " meanwhile; nothing is lost,"
+                                  " see M-x cursord-review"))
       (cursord-test-until "the file is known" (verify-visited-file-modtime))
       (save-buffer)
-      (should (cursord-test-said-p "saved your lines over the agent.s in 1 conflict"))
+      (should (cursord-test-said-p
+               "saved your lines over the agent.s in 1 conflict"))
       (cursord-test-agree ws "f" mine 0)
       (cursord-test-conflict-ends ws)
       (cursord-test-conflict ws)

@@ -1,4 +1,4 @@
-;;; cursord-copies-tests.el --- Copies that are edited, in batch  -*- lexical-binding: t; -*-
+;;; cursord-copies-tests.el --- Copies being edited  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -59,20 +61,28 @@ The file is BEFORE, and WS the workspace."
 
 (ert-deftest cursord-test-copies-are-not-deleted-unasked ()
   "The question names hunks that are in the copy of the session alone."
-  (let ((before (cursord-test-numbered 40)) asked)
-    (cursord-test-with-proposal before (cursord-test-numbered 40 5 "five\n" 35 "35\n")
-      (cl-letf (((symbol-function 'yes-or-no-p) (lambda (question) (push question asked) nil)))
+  (let* ((before (cursord-test-numbered 40))
+         (after (cursord-test-numbered 40 5 "five\n" 35 "35\n"))
+         asked)
+    (cursord-test-with-proposal before after
+      (cl-letf (((symbol-function 'yes-or-no-p)
+                 (lambda (question) (push question asked) nil)))
         (cursord-may-delete-p (cursord-session ws))
-        (should (equal '("Delete \"change f\", with 2 hunks to review in its copy alone? ") asked))
+        (should (equal (list (concat "Delete \"change f\", with 2 hunks"
+                                     " to review in its copy alone? "))
+                       asked))
         (cursord-decide-all ws :diff/accept)
-        (cursord-test-agree ws "f" (cursord-test-numbered 40 5 "five\n" 35 "35\n") 0)
+        (cursord-test-agree ws "f" after 0)
         (cursord-may-delete-p (cursord-session ws))
-        (should (equal "Delete \"change f\" and all that was said in it? " (car asked))))
+        (should (equal "Delete \"change f\" and all that was said in it? "
+                       (car asked))))
       ;; As the first commands of another Emacs.
       (dolist (command (list #'cursord-fork-session
                              (lambda ()
-                               (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "other")))
-                                 (call-interactively #'cursord-rename-session)))))
+                               (cl-letf (((symbol-function 'read-string)
+                                          (lambda (&rest _) "other")))
+                                 (call-interactively
+                                  #'cursord-rename-session)))))
         (cursord-test-forget)
         (with-temp-buffer
           (setq default-directory (cursord-test-file ""))
@@ -104,7 +114,8 @@ The file is BEFORE, and WS the workspace."
       (should-not (get-buffer "*f: proposal*"))
       (cursord-test-agree ws "f" (concat "mine\n" after) 0)
       ;; A copy that cannot be taken keeps Emacs from ending.
-      (cursord-test-plays (cursord-test-edits "f" (concat "mine\n" after) "other\n"))
+      (cursord-test-plays
+       (cursord-test-edits "f" (concat "mine\n" after) "other\n"))
       (switch-to-buffer "f")
       (cursord-test-turn ws "change f again")
       (cursord-test-until "the mark" (cursord-test-rows))
@@ -121,7 +132,8 @@ The file is BEFORE, and WS the workspace."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 9))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
-      (cursord-test-plays (cursord-test-edits "f" before (cursord-test-numbered 9 3 "agent\n")))
+      (cursord-test-plays
+       (cursord-test-edits "f" before (cursord-test-numbered 9 3 "agent\n")))
       (find-file (cursord-test-file "f"))
       (cursord-test-go 3)
       (delete-line)
@@ -135,17 +147,19 @@ The file is BEFORE, and WS the workspace."
                               (cadr (should-error (cursord-edit-proposal)
                                                   :type 'user-error))))
       (cursord-review)
-      (should (string-search "You have changed some lines, too, and not saved them: a reject keeps yours.\n"
+      (should (string-search (concat "You have changed some lines, too, and not"
+                                     " saved them: a reject keeps yours.\n")
                              (buffer-string)))
       (should-not (string-search "Isolated" (buffer-string))))))
 
-;; The daemon keeps both lines and names the person's: :beside.
+;; The daemon names the person's lines: :beside.
 (ert-deftest cursord-test-changed-here-and-in-a-copy ()
   "A place that both have changed is a conflict: yours, the agent's, or both."
   (let ((before (cursord-test-numbered 20))
         (after (cursord-test-numbered 20 5 "five\n5b\n" 15 "15\n"))
         (mine (cursord-test-numbered 20 5 "mine\n"))
-        (note "you changed this, too: C-c = r keeps yours, C-c = a the agent's, C-c = b both\n"))
+        (note (concat "you changed this, too: C-c = r keeps yours,"
+                      " C-c = a the agent's, C-c = b both\n")))
     (pcase-dolist (`(,keys ,lines ,hunks ,where)
                    '(("C-c = r" "mine\n" 1 file) ("C-c = a" "five\n5b\n" 1 file)
                      ("C-c = b" "mine\nfive\n5b\n" 1 file)
@@ -166,42 +180,49 @@ The file is BEFORE, and WS the workspace."
                    (cursord-beside-p (caar (cursord-hunk-places)))
                    (cursord--diff-fits-p (cursord-document))))
             (cursord-test-go 5)
-            (let ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'cursord-group))
+            (let ((overlay (seq-find (lambda (overlay)
+                                       (overlay-get overlay 'cursord-group))
                                      (overlays-at (point)))))
               (should (equal "mine\n" (buffer-substring (overlay-start overlay)
                                                         (overlay-end overlay))))
-              (should (string-search note (substring-no-properties (overlay-get overlay 'before-string)))))
+              (should (string-search note
+                                     (substring-no-properties
+                                      (overlay-get overlay 'before-string)))))
             (pcase where
               ('file (should-not (cursord-test-presses keys)))
               ('review
                (cursord-review)
-               (should (string-search " @@ you changed this, too: b keeps both\n" (buffer-string)))
+               (should (string-search
+                        " @@ you changed this, too: b keeps both\n"
+                        (buffer-string)))
                (goto-char (point-min))
                (search-forward "you changed this")
                (should-not (cursord-test-presses keys))
                (switch-to-buffer "f"))
               ('merge
                (cursord-smerge-file)
-               (should (looking-at "<<<<<<< yours\nmine\n=======\nfive\n5b\n>>>>>>> agent\n"))
+               (should (looking-at (concat "<<<<<<< yours\nmine\n=======\n"
+                                           "five\n5b\n>>>>>>> agent\n")))
                (funcall (intern (concat "smerge-keep-" keys)))
                (should-not (cursord-test-presses "C-c C-c"))
                (switch-to-buffer "f")))
             (cursord-test-agree ws "f" decided hunks)
-            (cursord-test-until "the other hunk" (equal (list (+ 14 (length (split-string lines "\n" t)))) (cursord-test-rows)))
+            (cursord-test-until "the other hunk"
+              (equal (list (+ 14 (length (split-string lines "\n" t))))
+                     (cursord-test-rows)))
             ;; Undo goes back to the conflict, with all that the person wrote.
             (when (member keys '("a" "C-c = a" "lower"))
               (let ((last-command nil) (inhibit-message t)) (undo))
-              (should (equal (if (equal keys "lower") (cursord-test-numbered 20 5 "mine\nfive\n5b\n")
-                               mine) ; accept and deletion are one step
-                             (buffer-string))))
-            (unless (member keys '("a" "C-c = a"))
+              (should (equal mine (buffer-string))))
+            (unless (member keys '("a" "C-c = a" "lower"))
               (cursord-undo))
             (cursord-test-until "the hunk again"
               (and (equal '(2 . 1) (cursord-pending ws))
                    (equal mine (buffer-string))))))))))
 
 (ert-deftest cursord-test-accept-of-a-copy-over-unsaved-lines ()
-  "An accept in place of unsaved lines is one step of undo, which brings back the hunk."
+  "An accept in place of unsaved lines is one step of undo.
+It brings back the hunk."
   (let* ((before (cursord-test-numbered 20))
          (mine (cursord-test-numbered 20 5 "mine\n")))
     (cursord-test-with-proposal before (cursord-test-numbered 20 5 "five\n")
@@ -221,7 +242,8 @@ The file is BEFORE, and WS the workspace."
       (let ((last-command nil) (inhibit-message t)) (undo))
       (should (equal mine (buffer-string)))
       (cursord-test-until "the hunk again"
-        (and (equal '(1 . 1) (cursord-pending ws)) (equal '(5) (cursord-test-rows)))))))
+        (and (equal '(1 . 1) (cursord-pending ws))
+             (equal '(5) (cursord-test-rows)))))))
 
 (provide 'cursord-copies-tests)
 ;;; cursord-copies-tests.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-keys-tests.el --- Keys for hunks in files, in batch  -*- lexical-binding: t; -*-
+;;; cursord-keys-tests.el --- Keys for hunks  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-hunks)
@@ -50,13 +52,16 @@
           (progn
             (find-file (cursord-test-file "f"))
             (cursord-test-turn ws "delete")
-            (cursord-test-until "the marks" (= 2 (length (cursord-hunk-places))))
+            (cursord-test-until "the marks"
+              (= 2 (length (cursord-hunk-places))))
             ;; The prefix works in the whole buffer, so that its second key is
             ;; typed into the text nowhere.
             (cursord-test-go 10)
             (should (funcall bound))
             (should (equal "There is no hunk here"
-                           (cadr (should-error (call-interactively (key-binding (kbd "C-c = r")))))))
+                           (cadr (should-error
+                                  (call-interactively
+                                   (key-binding (kbd "C-c = r")))))))
             (setq bound (lambda ()
                           (let ((buffer-read-only t))
                             (eq (key-binding "r") #'cursord-reject-hunk))))

@@ -1,4 +1,4 @@
-;;; cursord-merge-tests.el --- Conflicts and comparing, in batch  -*- lexical-binding: t; -*-
+;;; cursord-merge-tests.el --- Conflicts, comparing  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -18,7 +20,7 @@
 (require 'cursord-merge)
 
 (defun cursord-test-merge (&rest sides)
-  "Choose SIDES of the conflicts in the current buffer, in order; nil leaves one."
+  "Choose SIDES of the current buffer's conflicts, in order; nil leaves one."
   (goto-char (point-min))
   (dolist (side sides)
     (re-search-forward smerge-begin-re)
@@ -28,7 +30,8 @@
       ('both (smerge-keep-all)))))
 
 (ert-deftest cursord-test-conflict-markers-are-nobodys-text ()
-  "Conflicts are in a copy; what is chosen there is decided, and undo takes it back."
+  "Conflicts are in a copy, and what is chosen there is decided.
+Undo takes it back."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 40))
            (after (cursord-test-numbered 40 5 "five\n" 15 "15a\n15b\n"
@@ -44,10 +47,14 @@
         (cursord-smerge-file)
         (should (equal "*f: merge*" (buffer-name)))
         (should (equal (cursord-test-numbered
-                        40 5 "<<<<<<< before\nline 5\n=======\nfive\n>>>>>>> agent\n"
-                        15 "<<<<<<< before\nline 15\n=======\n15a\n15b\n>>>>>>> agent\n"
+                        40
+                        5 (concat "<<<<<<< before\nline 5\n=======\n"
+                                  "five\n>>>>>>> agent\n")
+                        15 (concat "<<<<<<< before\nline 15\n=======\n"
+                                   "15a\n15b\n>>>>>>> agent\n")
                         25 "<<<<<<< before\nline 25\n=======\n>>>>>>> agent\n"
-                        35 "<<<<<<< before\nline 35\n=======\nthirty-five\n>>>>>>> agent\n")
+                        35 (concat "<<<<<<< before\nline 35\n=======\n"
+                                   "thirty-five\n>>>>>>> agent\n"))
                        (buffer-string)))
         (cursord-test-agree ws "f" after 4)
         (should-error (cursord-merge-finish) :type 'user-error)
@@ -63,7 +70,8 @@
               (undo)
               (save-buffer)
               (cursord-test-agree ws "f"
-                                  (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
+                                  (cursord-test-numbered 40 15 "15a\n15b\n"
+                                                         25 ""
                                                          35 "thirty-five\n")
                                   2)
               (cursord-undo)
@@ -74,7 +82,8 @@
               (cursord-test-go 5)
               (cursord-reject-hunk)
               (cursord-test-agree ws "f"
-                                  (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
+                                  (cursord-test-numbered 40 15 "15a\n15b\n"
+                                                         25 ""
                                                          35 "thirty-five\n")
                                   3))))))))
 
@@ -82,7 +91,8 @@
   "The agent's side of a proposal is accepted, the other one rejected."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 20))
-           (after (cursord-test-numbered 20 5 "five\n" 10 "ten\n" 15 "fifteen\n"))
+           (after (cursord-test-numbered 20 5 "five\n" 10 "ten\n"
+                                         15 "fifteen\n"))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
            (cursord-session-options '(:isolation "copy")))
       (cursord-test-plays (cursord-test-edits "f" before after))
@@ -97,7 +107,7 @@
         (cursord-test-agree ws "f" (cursord-test-numbered 20 5 "five\n") 1)))))
 
 (ert-deftest cursord-test-conflict-with-unsaved-lines ()
-  "A person's unsaved lines are called theirs, and a save in the copy finishes it."
+  "Unsaved lines are called the person's; a save in the copy finishes it."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 9))
            (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n"))
@@ -117,8 +127,9 @@
                       9 3 "<<<<<<< yours\nmine\n=======\nagent\n>>>>>>> agent\n"
                       8 "<<<<<<< before\nline 8\n=======\n8\n>>>>>>> agent\n")
                      (buffer-string)))
-      (should (string-match-p "\\` C-c C-c decide · .* · C-c \\^ u yours/before · "
-                              header-line-format))
+      (should (string-match-p
+               "\\` C-c C-c decide · .* · C-c \\^ u yours/before · "
+               header-line-format))
       (search-forward "<<<<<<< yours\n")
       (replace-match "")
       (should-error (cursord-merge-finish) :type 'user-error)
@@ -178,7 +189,8 @@
         (let ((last-command nil)) (undo))
         (cursord-test-merge 'both)
         (cursord-merge-finish)
-        (cursord-test-until "the edit" (equal "one\ntwo\n2" (cursord-test-get "f")))))))
+        (cursord-test-until "the edit"
+          (equal "one\ntwo\n2" (cursord-test-get "f")))))))
 
 (ert-deftest cursord-test-ediff-shows-lines-once ()
   "While Ediff shows a file, the marks in its buffer do not."
@@ -186,7 +198,8 @@
     (let* ((ws (progn (cursord-test-put "f" "one\ntwo\nthree\n")
                       (cursord-test-open)))
            (seen (lambda ()
-                   (seq-some (lambda (overlay) (overlay-get overlay 'before-string))
+                   (seq-some (lambda (overlay)
+                               (overlay-get overlay 'before-string))
                              cursord--marks)))
            started)
       (cursord-test-plays (cursord-test-edits "f" "one\ntwo\nthree\n"
@@ -233,12 +246,14 @@
       (cursord-test-until "the former text" (equal before (buffer-string)))
       (should-not (buffer-modified-p))
       (with-current-buffer other
-        (cursord-test-until "the second line" (equal "one\ntwo\n" (buffer-string)))
+        (cursord-test-until "the second line"
+          (equal "one\ntwo\n" (buffer-string)))
         (should-not (buffer-modified-p))
         (delete-file buffer-file-name)
         (cursord--reread)
         (should (equal "one\ntwo\n" (buffer-string))))
-      (should (equal "mine\none\n" (with-current-buffer typed (buffer-string)))))))
+      (should (equal "mine\none\n"
+                     (with-current-buffer typed (buffer-string)))))))
 
 (provide 'cursord-merge-tests)
 ;;; cursord-merge-tests.el ends here

@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -29,7 +31,10 @@
         (cursord-review)
         (should (derived-mode-p 'diff-mode))
         (cursord-test-until "the diff"
-          (equal "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\ndiff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+new\n"
+          (equal (concat "diff --git a/f b/f\n--- a/f\n+++ b/f\n"
+                         "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+                         "diff --git a/n b/n\nnew file mode 100644\n"
+                         "--- /dev/null\n+++ b/n\n@@ -0,0 +1,1 @@\n+new\n")
                  (buffer-substring-no-properties (point-min) (point-max))))
         (cursord-next-hunk)
         (should (looking-at "@@ -0,0"))
@@ -69,7 +74,8 @@
         (goto-char (point-min))
         (search-forward "+five")
         (cursord-accept-hunk)
-        (cursord-test-until "the decision" (equal '(3 . 2) (cursord-pending ws)))
+        (cursord-test-until "the decision"
+          (equal '(3 . 2) (cursord-pending ws)))
         (cursord-test-until "the drawing"
           (equal '("-line 35" "+35") (funcall seen)))
         (cursord-undo)
@@ -111,7 +117,8 @@
 (ert-deftest cursord-test-all-is-what-was-counted ()
   "A reject of everything leaves what came after the question was asked."
   (cursord-test-with-world
-    (let* ((ws (progn (cursord-test-put "f" "one\n") (cursord-test-put "g" "1\n")
+    (let* ((ws (progn (cursord-test-put "f" "one\n")
+                      (cursord-test-put "g" "1\n")
                       (cursord-test-open)))
            asked)
       (cursord-test-plays (cursord-test-edits "f" "one\n" "ONE\n"))
@@ -127,7 +134,8 @@
                    (cursord-test-until "the other hunk"
                      (equal '(("g" . 1))
                             (mapcar (lambda (path) (cons path 1))
-                                    (hash-table-keys (cursord-workspace-diffs ws)))))
+                                    (hash-table-keys
+                                     (cursord-workspace-diffs ws)))))
                    t)))
         (should (string-match-p "other hunks"
                                 (cadr (should-error (cursord-reject-all)
@@ -155,8 +163,9 @@
        (cursord-test-runs "chmod +x f"))
       (find-file (cursord-test-file "f"))
       (cursord-test-turn ws "change f")
-      (should (equal "mode" (plist-get (gethash "f" (cursord-workspace-diffs ws))
-                                       :kind)))
+      (should (equal "mode"
+                     (plist-get (gethash "f" (cursord-workspace-diffs ws))
+                                :kind)))
       (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
       (cursord-next-hunk)
       (should (looking-at "five"))
@@ -259,20 +268,23 @@
   "The header line names a file whose heading is out of sight."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 60))
-           (after (cursord-test-numbered 60 5 "five\n" 25 "more\n" 50 "fifty\n"))
+           (after (cursord-test-numbered 60 5 "five\n" 25 "more\n"
+                                         50 "fifty\n"))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
       (cursord-test-plays (cursord-test-edits "f" before after))
       (cursord-test-turn ws "change")
       (save-window-excursion
         (cursord-review)
-        (cursord-test-until "the hunks" (= 3 (length (cursord--hunk-positions))))
+        (cursord-test-until "the hunks"
+          (= 3 (length (cursord--hunk-positions))))
         (should-not (string-match-p "f · " (cursord--review-header)))
         (goto-char (cdar (cursord--hunk-positions)))
         (set-window-start nil (point))
         (should (string-match-p "\\` f · 3 hunks" (cursord--review-header)))
         (let ((id (plist-get (cursord-review-hunk-at (point)) :id)))
           (cursord-reject-hunk)
-          (cursord-test-until "two hunks" (= 2 (length (cursord--hunk-positions))))
+          (cursord-test-until "two hunks"
+            (= 2 (length (cursord--hunk-positions))))
           (goto-char (cdadr (cursord--hunk-positions)))
           (cursord-undo)
           (cursord-test-until "point on the hunk that is back"

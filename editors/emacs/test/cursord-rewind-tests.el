@@ -1,4 +1,4 @@
-;;; cursord-rewind-tests.el --- Sessions that go back  -*- lexical-binding: t; -*-
+;;; cursord-rewind-tests.el --- Rewound sessions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-chat)
@@ -21,7 +23,8 @@
 
 (defmacro cursord-test-with-turns (&rest body)
   "Run BODY with WS, where TURNS, the ids of three, have made f \"3\\n\".
-It was \"0\\n\" before, and each turn has said \"said N\".  The chat is current."
+It was \"0\\n\" before, and each turn has said \"said N\".  The chat is
+current."
   (declare (indent 0) (debug t))
   `(cursord-test-with-world
      (let ((ws (progn (cursord-test-put "f" "0\n") (cursord-test-open)))
@@ -78,8 +81,15 @@ It was \"0\\n\" before, and each turn has said \"said N\".  The chat is current.
       (cursord-chat-resync)
       (cursord-test-until "the same" (equal text (buffer-string))))))
 
+(defun cursord-test-patch (buffer)
+  "Return the text of BUFFER, a patch that a window shows."
+  (should (get-buffer-window buffer))
+  (with-current-buffer buffer
+    (should (derived-mode-p 'diff-mode))
+    (buffer-string)))
+
 (defmacro cursord-test-asked (answer &rest body)
-  "Run BODY, give ANSWER to yes or no, and return what was asked: (TEXT . PATCH).
+  "Run BODY, give ANSWER to yes or no; return what was asked: (TEXT . PATCH).
 PATCH is what the buffer of the patch showed; nil for no such buffer."
   (declare (indent 1) (debug t))
   `(let (asked)
@@ -89,10 +99,7 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
                     (should-not asked)
                     (setq asked (cons text
                                       (and buffer
-                                           (should (get-buffer-window buffer))
-                                           (with-current-buffer buffer
-                                             (should (derived-mode-p 'diff-mode))
-                                             (buffer-string))))))
+                                           (cursord-test-patch buffer)))))
                   ,answer)))
        ,@body)
      (should-not (get-buffer "*cursord-rewind: ws*"))
@@ -113,7 +120,8 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
       (should (equal "3\n" (cursord-test-get "f")))
       (cursord-test-shows "said 1" "said 2" "said 3")
       (cursord-test-asked t (press-at "prompt 2"))
-      (cursord-test-hears "took back 2 turns and 1 change of files; M-x cursord-undo brings the files back")
+      (cursord-test-hears (concat "took back 2 turns and 1 change of files;"
+                                  " M-x cursord-undo brings the files back"))
       (cursord-test-shows "said 1")
       (should (equal "1\n" (cursord-test-get "f")))
       (cursord-undo)
@@ -149,7 +157,9 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
         (search-forward "in words" nil t))
       (should (string-search "f stays where it was changed since.\n"
                              (cdr (cursord-test-asked t (cursord-rewind)))))
-      (cursord-test-hears "took back 1 turn and 1 change of files; f stays where it was changed since; M-x cursord-undo brings the files back")
+      (cursord-test-hears (concat "took back 1 turn and 1 change of files;"
+                                  " f stays where it was changed since;"
+                                  " M-x cursord-undo brings the files back"))
       (should (equal (cursord-test-numbered 9 3 "mine\n")
                      (cursord-test-get "f"))))))
 
@@ -162,8 +172,10 @@ Undo in a buffer after a rewind says what it brings back."
     (cursord-test-until "the text" (equal "3\n" (buffer-string)))
     (goto-char (point-max))
     (insert "mine\n")
-    (cl-letf (((symbol-function 'cursord-read-title) (lambda (&rest _) (ert-fail "asked"))))
-      (should (equal "Nothing was taken back: f has unsaved changes; save it first"
+    (cl-letf (((symbol-function 'cursord-read-title)
+               (lambda (&rest _) (ert-fail "asked"))))
+      (should (equal (concat "Nothing was taken back: f has unsaved changes;"
+                             " save it first")
                      (cadr (should-error (cursord-rewind) :type 'user-error)))))
     (delete-region (pos-bol 0) (point-max))
     (cursord-test-until "the saved text" (not (buffer-modified-p)))
@@ -174,14 +186,18 @@ Undo in a buffer after a rewind says what it brings back."
     (undo-boundary)
     (let ((last-command nil) (inhibit-message t)) (undo))
     (should (equal "3\n" (buffer-string)))
-    (cursord-test-hears "what the rewind took back is here again, and not on disk; M-x cursord-undo takes back the rewind")))
+    (cursord-test-hears (concat "what the rewind took back is here again, and"
+                                " not on disk; M-x cursord-undo takes back the"
+                                " rewind"))))
 
 (ert-deftest cursord-test-edit-prompt-begins-anew ()
   "The last turn goes, and its prompt comes; not while a turn runs."
   (cursord-test-with-turns
     (pcase-let ((`(,text . ,patch) (cursord-test-asked t
                                      (cursord-edit-prompt))))
-      (should (equal "Take back 1 turn and 1 change of files, to begin anew there? " text))
+      (should (equal (concat "Take back 1 turn and 1 change of files,"
+                             " to begin anew there? ")
+                     text))
       (should (string-match-p "^-3\n\\+2$" patch)))
     (should (equal "2\n" (cursord-test-get "f")))
     (should (eq major-mode 'cursord-compose-mode))
@@ -200,7 +216,7 @@ Undo in a buffer after a rewind says what it brings back."
     (should (string-search "prompt 3 anew" (buffer-string)))))
 
 (defmacro cursord-test-at-line (line &rest body)
-  "Ask why LINE of the current buffer is as it is; run BODY where that is shown."
+  "Ask why LINE of the current buffer is as it is; run BODY where it is shown."
   (declare (indent 1) (debug t))
   `(save-window-excursion
      (cursord-test-go ,line)
@@ -209,11 +225,6 @@ Undo in a buffer after a rewind says what it brings back."
      (prog1 (progn ,@body)
        (kill-buffer "*cursord why*"))))
 
-(defun cursord-test-no-reason (line)
-  "Return the error of asking why LINE of the current buffer is as it is."
-  (cursord-test-go line)
-  (cadr (should-error (cursord-why) :type 'user-error)))
-
 (ert-deftest cursord-test-why ()
   "Lines lead to their prompts, also in unsaved text; never a wrong line."
   (cursord-test-with-world
@@ -221,7 +232,15 @@ Undo in a buffer after a rewind says what it brings back."
                      (cursord-test-open)))
           (text (lambda () (buffer-substring-no-properties (point-min)
                                                            (point-max))))
-          turn)
+          of-region turn)
+      (setq of-region (lambda (from to)
+                        (save-window-excursion
+                          (cursord-test-go to)
+                          (push-mark nil t t)
+                          (setq mark-active t transient-mark-mode t)
+                          (cursord-test-go from)
+                          (cursord-why)
+                          (funcall text))))
       (cursord-test-plays (cursord-test-edits
                            "f" (cursord-test-numbered 9)
                            (cursord-test-numbered 9 3 "three\n" 7 "seven\n")))
@@ -229,7 +248,9 @@ Undo in a buffer after a rewind says what it brings back."
       (find-file (cursord-test-file "f"))
       (cursord-test-at-line 3
         (should (<= (string-width header-line-format) 40)) ; of a narrow frame
-        (should (string-match-p "\\`Line 3  Say it in words\n  pending, [0-9 :-]+ (just now), Say it"
+        (should (string-match-p (concat "\\`Line 3  Say it in words\n"
+                                        "  pending, [0-9 :-]+ (just now),"
+                                        " Say it")
                                 (funcall text))))
       (cursord-call ws :diff/accept '(:all t))
       (cursord-test-at-line 7
@@ -237,43 +258,70 @@ Undo in a buffer after a rewind says what it brings back."
                                  (funcall text))))
       (cursord-test-go 4)
       (cursord-why)
-      (cursord-test-hears "Line 4: no prompt is known; a person wrote it, or it is older than cursord")
+      (cursord-test-hears (concat "Line 4: no prompt is known; a person wrote"
+                                  " it, or it is older than cursord"))
       ;; A region that ends at the beginning of a line does not have it.
-      (cl-flet ((of-region (from to)
-                  (save-window-excursion
-                    (cursord-test-go to)
-                    (push-mark nil t t)
-                    (setq mark-active t transient-mark-mode t)
-                    (cursord-test-go from)
-                    (cursord-why)
-                    (funcall text))))
-        (should (string-match-p "\\`Line 2  a person's.*\nLine 3  Say it.*\n.*\nf\n\\'"
-                                (of-region 2 4))))
+      (should (string-match-p
+               "\\`Line 2  a person's.*\nLine 3  Say it.*\n.*\nf\n\\'"
+               (funcall of-region 2 4)))
       (save-window-excursion
         (cursord-why t)
-        (should (string-match-p "\\`Lines 1–2  a .*\nLine 3  .*\n.*\nLines 4–6  .*\nLine 7  .*\n.*\nLines 8–9  .*\nf\n\\'"
+        (should (string-match-p (concat "\\`Lines 1–2  a .*\nLine 3  .*\n.*\n"
+                                        "Lines 4–6  .*\nLine 7  .*\n.*\n"
+                                        "Lines 8–9  .*\nf\n\\'")
                                 (funcall text))))
       ;; Unsaved changes between lines 5 and 6.
       (cursord-test-go 5)
       (end-of-line)
       (insert " of mine\nand more\nand more")
       (cursord-test-at-line 3
-        (should (string-match-p "\\`Line 3  Say .*\n.*\nf: the buffer has changes elsewhere"
-                                (funcall text))))
+        (should (string-match-p
+                 "\\`Line 3  Say .*\n.*\nf: the buffer has unsaved changes"
+                 (funcall text))))
       (cursord-test-at-line 9
         (should (string-prefix-p "Line 9  Say " (funcall text))))
-      (dolist (line '(5 6 7))
-        (should (string-match-p "not on the disk" (cursord-test-no-reason line))))
-      (should (string-match-p "no such line" (cursord-test-no-reason 12)))
+      (cursord-test-go 6)
+      (cursord-why)
+      (cursord-test-hears "Line 6: yours, not saved yet")
+      (cursord-test-go 12)
+      (should (string-search "no such line"
+                             (cadr (should-error (cursord-why)
+                                                 :type 'user-error))))
       (save-window-excursion
         (cursord-why t)
-        (should (string-search "the lines on the disk; the buffer has changes"
-                               (funcall text))))
+        (should (string-match-p (concat
+                                 "\\`Lines 1–2  a person's.*\nLine 3  Say .*\n"
+                                 ".*\nLine 4  a .*\n"
+                                 "Lines 5–7  yours, not saved yet\n"
+                                 "Line 8  a .*\nLine 9  Say .*\n.*\n"
+                                 "Lines 10–11  a .*\n"
+                                 "f: the buffer has unsaved changes\n\\'")
+                                (funcall text))))
+      ;; More changes, around lines that the file has: it was not said of those.
+      (cursord-test-go 1)
+      (insert "above\n")
+      (goto-char (point-max))
+      (insert "below")
+      (cursord-test-at-line 4
+        (should (string-prefix-p "Line 4  Say " (funcall text))))
+      (cursord-test-at-line 10
+        (should (string-prefix-p "Line 10  Say " (funcall text))))
+      (should (string-match-p (concat "\\`Line 5  a person's.*\n"
+                                      "Lines 6–8  yours.*\n"
+                                      "Line 9  a person's.*\nLine 10  Say ")
+                              (funcall of-region 5 11)))
+      ;; Line 7 of the disk, moved.
+      (cursord-test-go 10)
+      (let ((line (delete-and-extract-region (pos-bol) (pos-bol 2))))
+        (cursord-test-go 2)
+        (insert line))
+      (cursord-test-at-line 2
+        (should (string-prefix-p "Line 2  Say " (funcall text))))
       ;; RET goes to the prompt, also if another session is shown.
       (cursord-talk-with ws nil)
       (cursord-test-plays)
       (cursord-test-turn ws "another")
-      (cursord-test-go 3)
+      (cursord-test-go 5)
       (cursord-why)
       (call-interactively (key-binding (kbd "RET")))
       (cursord-test-until "the prompt"
@@ -288,8 +336,10 @@ Undo in a buffer after a rewind says what it brings back."
         (null (gethash (plist-get turn :sessionId)
                        (cursord-workspace-sessions ws))))
       (switch-to-buffer "f")
-      (cursord-test-at-line 3
-        (should (string-match-p "\\`Line 3  (the prompt was deleted)\n  accepted, .*a session that was deleted"
+      (cursord-test-at-line 5
+        (should (string-match-p (concat "\\`Line 5  (the prompt was deleted)\n"
+                                        "  accepted, .*a session that was"
+                                        " deleted")
                                 (funcall text)))
         (should-error (cursord-why-go) :type 'user-error))
       (with-temp-buffer
@@ -300,14 +350,17 @@ Undo in a buffer after a rewind says what it brings back."
   "Of lines whose turn was taken back, it is said that a rewind has done that."
   (cursord-test-with-world
     (let* ((ws (progn (cursord-test-put "f" "one\n") (cursord-test-open)))
-           (turn (progn (cursord-test-plays (cursord-test-edits "f" "one\n" "two\n"))
+           (turn (progn (cursord-test-plays
+                         (cursord-test-edits "f" "one\n" "two\n"))
                         (cursord-test-turn ws "change it"))))
       (cursord-call ws :session/rewind
                     (list :sessionId (plist-get turn :sessionId)
                           :turnId (plist-get turn :id) :files :json-false))
       (find-file (cursord-test-file "f"))
       (cursord-test-at-line 1
-        (should (looking-at-p "Line 1  (its turn was taken back: a rewind has removed it, with its prompt)\n  pending, .*, change it$"))))))
+        (should (looking-at-p (concat "Line 1  (its turn was taken back: a"
+                                      " rewind has removed it, with its prompt)"
+                                      "\n  pending, .*, change it$")))))))
 
 (ert-deftest cursord-test-tree-of-forks ()
   "Forks are below their sessions, in the order of their making."
@@ -332,12 +385,12 @@ Undo in a buffer after a rewind says what it brings back."
     (should (equal '((b . "") (c . "└ ")) (tree '(c 2 b) '(b 1 gone))))
     (should (equal '((c . "") (a . "") (b . ""))
                    (tree '(c 3 b) '(a 1 b) '(b 2 a))))
-    (should (equal 40 (length (cdar (last (apply #'tree
-                                          '(n0 0)
-                                          (mapcar (lambda (n)
-                                                    (list (intern (format "n%d" n)) n
-                                                          (intern (format "n%d" (1- n)))))
-                                                  (number-sequence 1 500))))))))))
+    (let ((chain (mapcar (lambda (n)
+                           (list (intern (format "n%d" n)) n
+                                 (intern (format "n%d" (1- n)))))
+                         (number-sequence 1 500))))
+      (should (equal 40 (length
+                         (cdar (last (apply #'tree '(n0 0) chain)))))))))
 
 (provide 'cursord-rewind-tests)
 ;;; cursord-rewind-tests.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-saves-tests.el --- Saves while an agent works, in batch  -*- lexical-binding: t; -*-
+;;; cursord-saves-tests.el --- Saves beside agents  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,10 +10,13 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-hunks)
+(require 'cursord-first)
 (require 'cursord-decide)
 (require 'cursord-review)
 
@@ -47,12 +50,15 @@ A reject of all leaves them."
               (setq calls nil)
               (cursord-test-plays
                (car script)
-               (format "{\"fake\":\"exec\",\"argv\":[\"sh\",\"-c\",\"echo x >> g; touch ../ready-%s\"]}" name)
+               (format (concat "{\"fake\":\"exec\",\"argv\":[\"sh\",\"-c\","
+                               "\"echo x >> g; touch ../ready-%s\"]}")
+                       name)
                (cursord-test-waits (concat "go-" name))
                (cdr script))
               (let ((mine (concat (buffer-string) "mine\n"))
-                    (turn (plist-get (plist-get (cursord-send ws "run it") :turn)
-                                     :id)))
+                    (turn (plist-get
+                           (plist-get (cursord-send ws "run it") :turn)
+                           :id)))
                 (cursord-test-until "the command"
                   (and calls
                        (file-exists-p (expand-file-name (concat "ready-" name)
@@ -88,17 +94,21 @@ A reject of all leaves them."
       (insert "mine ")
       (cursord-test-turn ws "delete it")
       (cursord-test-until "the deletion"
-        (cursord-test-said-p "f has unsaved changes, and was deleted meanwhile"))
+        (cursord-test-said-p
+         "f has unsaved changes, and was deleted meanwhile"))
       (save-window-excursion
         (cursord-review)
         (goto-char (point-min))
-        (should (looking-at "f has unsaved changes here, and was deleted meanwhile: save the buffer to keep\nwhat it has, or kill it\\.$")))
+        (should (looking-at
+                 (concat "f has unsaved changes here, and was deleted"
+                         " meanwhile: save the buffer to keep\n"
+                         "what it has, or kill it\\.$"))))
       (let ((inhibit-message t)) (save-buffer))
       (cursord-test-hears "wrote f again, which was deleted meanwhile")
       (cursord-test-agree ws "f" "mine old\nfile\n" 0))))
 
 (ert-deftest cursord-test-decide-a-deletion-in-its-buffer ()
-  "The deletion of an open file is the hunk of its buffer, also of unsaved text."
+  "The deletion of an open file is the hunk of its buffer, unsaved or not."
   (cursord-test-with-world
     (let ((ws (cursord-test-open)) (cursord-mode t) (home (current-buffer))
           asked)
@@ -115,9 +125,9 @@ A reject of all leaves them."
             (insert typed))
           (cursord-test-turn ws "delete it")
           (cursord-test-until "the mark" (equal '(1) (cursord-test-rows)))
-          (should (string-match-p "the agent has deleted this file: C-c = r brings it back"
-                                  (overlay-get (car cursord--marks)
-                                               'before-string)))
+          (should (string-match-p
+                   "the agent has deleted this file: C-c = r brings it back"
+                   (overlay-get (car cursord--marks) 'before-string)))
           (goto-char (point-max))
           (switch-to-buffer home)
           (cursord-next-hunk)
@@ -153,7 +163,8 @@ A reject of all leaves them."
     (dolist (name '("overlaps" "merges"))
       (cursord-test-put name (cursord-test-numbered 9)))
     (dolist (args '(("init" "-q") ("add" ".")
-                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+                    ("-c" "user.name=n" "-c" "user.email=e"
+                     "commit" "-qm" "all")))
       (apply #'call-process "git" nil nil nil args))
     (let ((ws (cursord-test-open)))
       (pcase-dolist (`(,name ,rest . ,rows) '(("overlaps" "line 8\n" 2)
@@ -182,7 +193,8 @@ A reject of all leaves them."
   (cursord-test-with-world
     (cursord-test-put "a" "one\ntwo\n")
     (dolist (args '(("init" "-q") ("add" ".")
-                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+                    ("-c" "user.name=n" "-c" "user.email=e"
+                     "commit" "-qm" "all")))
       (apply #'call-process "git" nil nil nil args))
     (let ((ws (cursord-test-open)))
       (cursord-test-plays (cursord-test-runs "mv a b"))
@@ -206,7 +218,8 @@ A reject of all leaves them."
   (cursord-test-with-world
     (cursord-test-put "a" "one\ntwo\n")
     (dolist (args '(("init" "-q") ("add" ".")
-                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+                    ("-c" "user.name=n" "-c" "user.email=e"
+                     "commit" "-qm" "all")))
       (apply #'call-process "git" nil nil nil args))
     (let ((ws (cursord-test-open)))
       (cursord-test-plays (cursord-test-runs "rm a"))
@@ -215,9 +228,109 @@ A reject of all leaves them."
       (should vc-mode)
       (insert "my ")
       (cursord-test-turn ws "delete it")
-      (cursord-test-hears "a has unsaved changes, and was deleted meanwhile; nothing is lost: M-x cursord-reject-hunk brings the file back")
-      (cursord-test-until "the look at version control" (null cursord--to-refresh))
+      (cursord-test-hears (concat "a has unsaved changes, and was deleted"
+                                  " meanwhile; nothing is lost: M-x"
+                                  " cursord-reject-hunk brings the file back"))
+      (cursord-test-until "the look at version control"
+        (null cursord--to-refresh))
       (should-not (cursord-test-said-p ".*error")))))
+
+;; The save waited for its full time, and later saves did not wait at all.
+(ert-deftest cursord-test-look-that-ends-at-once ()
+  "A save takes the answer of a program that has ended before it is looked at."
+  (cursord-test-with-world
+    (cursord-test-put "f" "a\n")
+    (find-file (cursord-test-file "f"))
+    (let ((look (symbol-function 'cursord--look))
+          (cursord--save-most cursord-test-patience)
+          (cursord--save-looked 0)
+          (cursord--save-late nil)
+          process)
+      (cl-letf (((symbol-function 'cursord--look)
+                 (lambda ()
+                   (setq process (funcall look))
+                   ;; This reads nothing.
+                   (while (process-live-p process))
+                   process)))
+        (cursord-look-before-save)
+        (should (process-get process 'cursord-looked))
+        (should-not cursord--save-late)))))
+
+;; Text without its hunk would be written unreviewed.
+(ert-deftest cursord-test-undo-and-save-at-once ()
+  "Two rejects that undo takes back are pending again, also if saved at once."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
+           (ws (cursord-test-open)))
+      (dolist (mine '("" "mine\n"))
+        (let ((name (if (string-empty-p mine) "clean" "mine")))
+          (cursord-test-put name before)
+          (cursord-test-plays (cursord-test-edits name before after))
+          (find-file (cursord-test-file name))
+          (buffer-enable-undo)
+          (cursord-test-turn ws "change it")
+          (cursord-test-until "the marks" (= 2 (length (cursord-test-rows))))
+          (goto-char (point-min))
+          (insert mine)
+          ;; A decision that is undone already is not undone by `undo' again.
+          (cursord-decide-all ws :diff/reject)
+          (cursord-test-until "the decision" (null (cursord-test-rows)))
+          (cursord-undo)
+          (dotimes (i 2)
+            (undo-boundary)
+            (cursord-test-until "the marks"
+              (= (- 2 i) (length (cursord-test-rows))))
+            (cursord-test-until "the diff"
+              (cursord--diff-fits-p (cursord-document)))
+            (cursord-test-go (car (cursord-test-rows)))
+            (cursord-reject-hunk)
+            (cursord-test-until "the decision"
+              (= (- 1 i) (length (cursord-test-rows)))))
+          (let ((inhibit-message t))
+            (save-buffer)
+            (cursord-test-agree ws name (concat mine before) 0)
+            (undo-boundary)
+            (setq last-command nil)
+            (undo 2)
+            (should (equal (concat mine after) (buffer-string)))
+            (save-buffer))
+          (cursord-test-agree ws name (concat mine after) 2)
+          ;; And back again, which is a person's edit.
+          (undo-boundary)
+          (let ((inhibit-message t) (last-command 'ignore))
+            (undo)
+            (let ((last-command 'undo))
+              (while (not (equal (concat mine before) (buffer-string)))
+                (undo-more 1)))
+            (save-buffer))
+          (cursord-test-agree ws name (concat mine before) 0)
+          (should-not (string-match-p "the text is back"
+                                      (cursord-test-buffers))))))))
+
+(ert-deftest cursord-test-version-control ()
+  "What version control says of a file goes with what the agent does."
+  (skip-unless (executable-find "git"))
+  (cursord-test-with-world
+    (cursord-test-put "f" "one\ntwo\n")
+    (dolist (args '(("init" "-q") ("add" ".")
+                    ("-c" "user.name=n" "-c" "user.email=e"
+                     "commit" "-qm" "all")))
+      (apply #'call-process "git" nil nil nil args))
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-edits "f" "one\ntwo\n" "one\n2\n"))
+      (find-file (cursord-test-file "f"))
+      (vc-refresh-state)
+      (should (eq 'up-to-date (vc-state buffer-file-name)))
+      (cursord-test-turn ws "change f")
+      (cursord-test-agree ws "f" "one\n2\n" 1)
+      (cursord-test-until "the state" (eq 'edited (vc-state buffer-file-name)))
+      (should (string-match-p ":" (substring-no-properties vc-mode)))
+      (cursord-test-go 2)
+      (cursord-reject-hunk)
+      (cursord-test-agree ws "f" "one\ntwo\n" 0)
+      (cursord-test-until "the state"
+        (eq 'up-to-date (vc-state buffer-file-name))))))
 
 (provide 'cursord-saves-tests)
 ;;; cursord-saves-tests.el ends here

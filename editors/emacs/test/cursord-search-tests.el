@@ -1,4 +1,4 @@
-;;; cursord-search-tests.el --- Forks, and the search, in batch  -*- lexical-binding: t; -*-
+;;; cursord-search-tests.el --- Forks and search  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-sessions)
@@ -20,8 +22,9 @@
 (defun cursord-test-prompts (ws)
   "The prompts of the current session of WS, the first one first."
   (reverse (mapcar (lambda (turn) (plist-get turn :prompt))
-                   (plist-get (cursord-call ws :turn/list
-                                            (list :sessionId (cursord-workspace-current ws)))
+                   (plist-get (cursord-call
+                               ws :turn/list
+                               (list :sessionId (cursord-workspace-current ws)))
                               :turns))))
 
 (defmacro cursord-test-with-three-turns (&rest body)
@@ -31,14 +34,17 @@
      (let* ((ws (cursord-test-open))
             (session (progn
                        (dolist (word '("first" "second" "third"))
-                         (cursord-test-plays (cursord-test-says (format "The %s answer." word)))
+                         (cursord-test-plays
+                          (cursord-test-says (format "The %s answer." word)))
                          (cursord-test-turn ws (format "the %s prompt" word)))
                        (cursord-session ws))))
        (switch-to-buffer (cursord--chat-buffer-create ws))
-       (cursord-test-until "the chat" (string-search "third answer" (buffer-string)))
+       (cursord-test-until "the chat"
+         (string-search "third answer" (buffer-string)))
        (unwind-protect
            (progn ,@body)
-         (dolist (name '("*cursord sessions*" "*cursord search*" "*cursord preview*"))
+         (dolist (name '("*cursord sessions*" "*cursord search*"
+                         "*cursord preview*"))
            (when (get-buffer name) (kill-buffer name)))))))
 
 (defun cursord-test-at (text)
@@ -64,14 +70,17 @@
       (should (equal "fork up to here" (cursord--menu-fork)))
       (cursord-test-at "second answer")
       (cursord-test-key "F")
-      (cursord-test-hears "the next prompt goes to the fork \"the first prompt (fork)\"; M-x cursord-resume goes back")
+      (cursord-test-hears (concat "the next prompt goes to the fork \"the first"
+                                  " prompt (fork)\"; M-x cursord-resume goes"
+                                  " back"))
       (should (equal '("the first prompt" "the second prompt") (prompts)))
       (should (equal "none" (isolation)))
       (cursord-test-until "the chat of the fork"
         (and (string-search "second answer" (buffer-string))
              (not (string-search "third" (buffer-string)))))
       (cursord-talk-with ws session)
-      (cursord-test-until "the chat" (string-search "third answer" (buffer-string)))
+      (cursord-test-until "the chat"
+        (string-search "third answer" (buffer-string)))
       (cursord-test-at "first prompt")
       (cursord-test-key "F" "copy")
       (should (equal '("the first prompt") (prompts)))
@@ -85,9 +94,11 @@
       (should (length= (prompts) 3))
       ;; A turn that runs is not yet a part of it.
       (cursord-talk-with ws session)
-      (cursord-test-plays (cursord-test-says "The fourth.") (cursord-test-waits "go"))
+      (cursord-test-plays (cursord-test-says "The fourth.")
+                          (cursord-test-waits "go"))
       (cursord-send ws "the fourth prompt")
-      (cursord-test-until "the fourth turn" (string-search "The fourth." (buffer-string)))
+      (cursord-test-until "the fourth turn"
+        (string-search "The fourth." (buffer-string)))
       (goto-char (point-max))
       (cursord-test-key "F")
       (should (length= (prompts) 3))
@@ -102,8 +113,104 @@
     (should-not (eobp))
     (forward-line)))
 
+(ert-deftest cursord-test-what-was-found-is-in-sight ()
+  "The beginning of a place is left out where it would hide what was found."
+  (with-temp-buffer
+    (cursord-search-mode)
+    (setq tabulated-list-format (cursord--search-columns nil))
+    (let ((room (cursord--search-room)))
+      (cl-flet ((place (before)
+                  (cursord--search-place
+                   (list :snippet (concat before "word and more words")
+                         :ranges
+                         (vector (list :from (string-bytes before)
+                                       :to (+ 4 (string-bytes before))))))))
+        (should (< 0 room (window-width)))
+        (should (equal "word and more words" (place "")))
+        (should (equal "short word and more words" (place "short ")))
+        (dolist (letter '(?a ?ü ?字))
+          (let* ((text (place (make-string room letter)))
+                 (at (string-search "word" text)))
+            (should (string-prefix-p (string ?… letter) text))
+            (should (<= (string-width text 0 (+ at 4)) room))
+            (should (eq 'match (get-text-property at 'face text)))
+            (should-not (get-text-property (1- at) 'face text))))))))
+
+;; It said when and where, but not in which session.
+(ert-deftest cursord-test-narrow-list-of-places ()
+  "A narrow list has the beginning of the session's title before each place."
+  (with-temp-buffer
+    (cursord-search-mode)
+    (setq tabulated-list-format (cursord--search-columns t))
+    (cl-letf (((symbol-function 'cursord--list-room) (lambda () 40)))
+      (pcase-dolist (`(,in ,title ,text ,row)
+                     '(("text" "second try of it" "a guide"
+                        "second try…: a guide")
+                       ("prompt" "short" "guide" "short: guide")
+                       ("text" "" "guide" "(no title): guide")
+                       ("title" "a guide" "a guide" "a guide")
+                       ("text" "second try of it" "many words before the guide"
+                        "second try…: …he guide")))
+        (let* ((at (string-search "guide" text))
+               (cursord--search-answer
+                (list (vector (list :sessionId "s" :turnId "t" :in in
+                                    :title title
+                                    :at "2026-11-29T09:00:00Z" :snippet text
+                                    :ranges (vector
+                                             (list :from at :to (+ at 5)))))))
+               (columns (cadr (car (cursord--search-entries t)))))
+          (should (equal (length tabulated-list-format) (length columns)))
+          (should (equal row (substring-no-properties (aref columns 1))))
+          (should (eq 'match (get-text-property (string-search "guide" row)
+                                                'face (aref columns 1)))))))))
+
+(ert-deftest cursord-test-empty-narrow-list ()
+  "What an empty list says is not cut in a narrow window."
+  (with-temp-buffer
+    (cursord-search-mode)
+    (cl-letf (((symbol-function 'cursord--list-room) (lambda () 40)))
+      (cursord--search-begin)
+      (unwind-protect
+          (with-current-buffer "*cursord search*"
+            (should (equal (concat " Type words: C-n and C-p choose a\n"
+                                   " place, C-o shows one, RET goes to the\n"
+                                   " list.\n")
+                           (substring-no-properties (buffer-string)))))
+        (cursord--search-end)
+        (kill-buffer "*cursord search*")))))
+
+(ert-deftest cursord-test-chosen-row-shows-what-was-found ()
+  "The row that is chosen is marked, but for what was found in it."
+  (cl-letf (((symbol-function 'cursord-request-host) #'ignore))
+    (cursord--search-begin)
+    (unwind-protect
+        (cl-flet ((shown (row)
+                    (with-current-buffer "*cursord search*"
+                      (mapcar (lambda (text)
+                                (goto-char (point-min))
+                                (forward-line row)
+                                (search-forward text)
+                                (get-char-property (1- (point)) 'face))
+                              '("now" "before " "guide" " behind")))))
+          (cursord--search-show
+           (make-vector 2 (list :sessionId "s" :turnId "t" :in "text"
+                                :title "title"
+                                :at (format-time-string "%FT%TZ" nil t)
+                                :snippet "before guide behind"
+                                :ranges [(:from 7 :to 12)])))
+          (dolist (row '(0 1 0))
+            (cursord--search-in-list (lambda ()
+                                       (goto-char (point-min))
+                                       (forward-line row)))
+            (should (equal '(highlight highlight match highlight) (shown row)))
+            (should (equal '(nil nil match nil) (shown (- 1 row))))))
+      (cursord--search-end)
+      (should-not (with-current-buffer "*cursord search*"
+                    (overlays-in (point-min) (point-max))))
+      (kill-buffer "*cursord search*"))))
+
 (ert-deftest cursord-test-fork-of-what-was-found ()
-  "A fork of a place that was found ends with its turn, one of a title does not."
+  "A fork of a place that was found ends with its turn, a title's does not."
   (cursord-test-with-three-turns
     (let ((id (plist-get session :id)))
       (cl-flet ((forks (key &optional answer)
@@ -123,7 +230,8 @@
         ;; In the preview, too, it is the turn at point.
         (cursord-sessions-preview)
         (with-selected-window (get-buffer-window "*cursord preview*")
-          (cursord-test-until "the preview" (string-search "third" (buffer-string)))
+          (cursord-test-until "the preview"
+            (string-search "third" (buffer-string)))
           (cursord-test-at "second answer")
           (should (equal '("copy" . 2) (forks "F" "copy"))))
         (cursord-sessions)
@@ -142,11 +250,14 @@ After a quit it is the list from before."
                           tabulated-list-entries)))
               (turn (n)
                 (nth n (mapcar (lambda (turn) (plist-get turn :id))
-                               (plist-get (cursord-call ws :turn/list
-                                                        (list :sessionId (plist-get session :id)))
-                                          :turns)))))
+                               (plist-get
+                                (cursord-call
+                                 ws :turn/list
+                                 (list :sessionId (plist-get session :id)))
+                                :turns)))))
       (let* ((show (symbol-function 'cursord--search-show))
-             (second (turn 1)) (third (turn 0)) (window (selected-window)) shown)
+             (second (turn 1)) (third (turn 0)) (window (selected-window))
+             shown)
         (cl-letf (((symbol-function 'cursord--search-show)
                    (lambda (&rest args)
                      (push cursord--searched shown)
@@ -168,17 +279,33 @@ After a quit it is the list from before."
           (cl-letf (((symbol-function 'read-from-minibuffer)
                      (lambda (&rest _)
                        (cursord--search-ask "second")
-                       (cursord-test-until "the answer" (equal (list second second) (listed)))
+                       (cursord-test-until "the answer"
+                         (equal (list second second) (listed)))
                        (setq shown nil)
                        (cursord--search-ask "nowhere")
                        (signal 'quit nil))))
-            (should (eq 'quit (condition-case nil (call-interactively #'cursord-search)
-                                (quit 'quit)))))
+            (should (eq 'quit
+                        (condition-case nil
+                            (call-interactively #'cursord-search)
+                          (quit 'quit)))))
           ;; Its answer has come by now.
           (cursord-call ws :turn/list (list :sessionId (plist-get session :id)))
           (should-not shown)
           (should (equal (list third third) (listed)))
           (should (eq window (selected-window))))))))
+
+;; A narrow menu had no keys for what it does not show.
+(ert-deftest cursord-test-keys-of-a-narrow-menu ()
+  "The menu has the same keys in narrow and in wide frames."
+  (cl-flet ((keys (wide)
+              (cl-letf (((symbol-function 'cursord--menu-wide-p)
+                         (lambda () wide)))
+                (sort (mapcar (lambda (suffix)
+                                (cons (oref suffix key) (oref suffix command)))
+                              (transient-suffixes 'cursord-menu))
+                      (lambda (a b) (string< (car a) (car b)))))))
+    (should (length> (keys t) 35))
+    (should (equal (keys t) (keys nil)))))
 
 (provide 'cursord-search-tests)
 ;;; cursord-search-tests.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-steps-tests.el --- Decisions as steps of undo, in batch  -*- lexical-binding: t; -*-
+;;; cursord-steps-tests.el --- Decisions as steps  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-hunks)
@@ -75,8 +77,8 @@
       (cursord-test-until "the marks" (equal '(5 25) (cursord-test-rows)))
       (pcase-dolist (`(,method ,row ,rows ,text)
                      `((cursord-accept-hunk 5 (25) ,after)
-                       (cursord-reject-hunk 5 (25)
-                                            ,(cursord-test-numbered 30 25 "25\n"))))
+                       (cursord-reject-hunk
+                        5 (25) ,(cursord-test-numbered 30 25 "25\n"))))
         (ert-info ((symbol-name method))
           (cursord-test-go row)
           (funcall method)
@@ -89,7 +91,8 @@
       (cursord-test-until "the text from before the agent"
         (equal before (buffer-string)))
       (cursord-test-until "the message"
-        (cursord-test-said-p "the agent.s changes are undone; redo brings them back")))))
+        (cursord-test-said-p
+         "the agent.s changes are undone; redo brings them back")))))
 
 (ert-deftest cursord-test-undo-of-a-rejected-deletion-or-rename ()
   "Undo brings the hunk back, and does not take out what was typed before."
@@ -98,7 +101,8 @@
            (ws (cursord-test-open)))
       ;; The name of a file with unsaved text cannot be decided.
       (pcase-dolist (`(,save . ,all)
-                     '((nil ("rm a" "a" nil)) (t ("rm a" "a" nil) ("mv a b" "b" "b"))))
+                     '((nil ("rm a" "a" nil))
+                       (t ("rm a" "a" nil) ("mv a b" "b" "b"))))
         (pcase-dolist (`(,command ,name ,there) all)
           (ert-info ((format "%s %s" command save))
             (cursord-talk-with ws nil)
@@ -128,7 +132,8 @@
             (set-buffer-modified-p nil)
             (kill-buffer)
             (cursord-decide-all ws :diff/reject)
-            (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))))))))
+            (cursord-test-until "the end"
+              (equal '(0 . 0) (cursord-pending ws)))))))))
 
 (provide 'cursord-steps-tests)
 ;;; cursord-steps-tests.el ends here

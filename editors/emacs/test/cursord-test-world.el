@@ -1,4 +1,4 @@
-;;; cursord-test-world.el --- A machine in small for tests  -*- lexical-binding: t; -*-
+;;; cursord-test-world.el --- A machine in small  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -56,7 +56,8 @@ Other messages may have come before it and after it.  What is found is heard."
   (with-current-buffer (get-buffer-create "*cursord-log*")
     (save-excursion
       (goto-char cursord-test-unheard)
-      (when (re-search-forward (concat "^[0-9:]\\{8\\} \\(?:" regexp "\\)") nil t)
+      (when (re-search-forward (concat "^[0-9:]\\{8\\} \\(?:" regexp "\\)")
+                               nil t)
         (setq cursord-test-unheard (point))))))
 
 (defun cursord-test-hears (text)
@@ -96,24 +97,33 @@ The value is that of BODY."
   (let ((coding-system-for-write 'utf-8-unix))
     (write-region (mapconcat (lambda (line) (concat line "\n"))
                              (append (flatten-list lines)
-                                     '("{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"ok\"}")) "")
+                                     (list (concat "{\"type\":\"result\","
+                                                   "\"subtype\":\"success\","
+                                                   "\"result\":\"ok\"}")))
+                             "")
                   nil (expand-file-name "script" cursord-test-dir) nil
                   'silent)))
 
 (defun cursord-test-says (text)
   "A line by which the agent says TEXT."
-  (concat "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":"
+  (concat "{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\","
+          "\"content\":[{\"type\":\"text\",\"text\":"
           (json-encode text) "}]},\"timestamp_ms\":{{now_ms}}}"))
 
 (defun cursord-test-edits (name before after)
   "Lines by which the agent has the file NAME be AFTER; it was BEFORE."
   (let ((call (json-encode (concat "edit " name)))
         (path (json-encode (concat "{{cwd}}/" name))))
-    (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%s,\"tool_call\":{\"editToolCall\":{\"args\":{\"path\":%s}}}}"
+    (list (format (concat "{\"type\":\"tool_call\",\"subtype\":\"started\","
+                          "\"call_id\":%s,\"tool_call\":{\"editToolCall\":"
+                          "{\"args\":{\"path\":%s}}}}")
                   call path)
           (format "{\"fake\":\"write\",\"path\":%s,\"text\":%s}"
                   (json-encode name) (json-encode after))
-          (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%s,\"tool_call\":{\"editToolCall\":{\"args\":{\"path\":%s},\"result\":{\"success\":{%s\"afterFullFileContent\":%s,\"path\":%s}}}}}"
+          (format (concat "{\"type\":\"tool_call\",\"subtype\":\"completed\","
+                          "\"call_id\":%s,\"tool_call\":{\"editToolCall\":"
+                          "{\"args\":{\"path\":%s},\"result\":{\"success\":"
+                          "{%s\"afterFullFileContent\":%s,\"path\":%s}}}}}")
                   call path
                   (if before
                       (format "\"beforeFullFileContent\":%s,"
@@ -123,15 +133,21 @@ The value is that of BODY."
 (defun cursord-test-runs (command)
   "Lines by which the agent runs COMMAND in a shell, in the workspace."
   (let ((args "\"args\":{\"command\":\"x\",\"workingDirectory\":\"\"}"))
-    (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%s,\"timestamp_ms\":{{now_ms}},\"tool_call\":{\"shellToolCall\":{%s}}}"
+    (list (format (concat "{\"type\":\"tool_call\",\"subtype\":\"started\","
+                          "\"call_id\":%s,\"timestamp_ms\":{{now_ms}},"
+                          "\"tool_call\":{\"shellToolCall\":{%s}}}")
                   (json-encode command) args)
           (format "{\"fake\":\"exec\",\"argv\":%s}"
                   (json-encode (vector "sh" "-c" command)))
-          (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%s,\"timestamp_ms\":{{now_ms}},\"tool_call\":{\"shellToolCall\":{%s,\"result\":{\"success\":{\"command\":\"x\",\"exitCode\":0,\"stdout\":\"\"}}}}}"
+          (format (concat "{\"type\":\"tool_call\",\"subtype\":\"completed\","
+                          "\"call_id\":%s,\"timestamp_ms\":{{now_ms}},"
+                          "\"tool_call\":{\"shellToolCall\":{%s,\"result\":"
+                          "{\"success\":{\"command\":\"x\",\"exitCode\":0,"
+                          "\"stdout\":\"\"}}}}}")
                   (json-encode command) args))))
 
 (defun cursord-test-waits (name)
-  "A line by which the agent waits until there is a file NAME beside the workspace."
+  "A line by which the agent waits for a file NAME beside the workspace."
   (format "{\"fake\":\"wait\",\"path\":\"{{cwd}}/../%s\"}" name))
 
 ;;;; A slow daemon
@@ -195,9 +211,10 @@ Fail if it does not wait."
   (delete-directory cursord-test-dir t))
 
 (defmacro cursord-test-with-world (&rest body)
-  "Run BODY in a world of its own, in a buffer whose directory is the workspace."
+  "Run BODY in a world of its own, in a buffer in the workspace."
   (declare (indent 0) (debug t))
-  `(let* ((cursord-test-dir (file-name-as-directory (file-truename (make-temp-file "c" t))))
+  `(let* ((cursord-test-dir (file-name-as-directory
+                             (file-truename (make-temp-file "c" t))))
           (process-environment
            (append (mapcar (lambda (entry)
                              (concat (car entry) "="
@@ -212,7 +229,8 @@ Fail if it does not wait."
                              ("CURSORD_HOLD" . "hold")))
                    process-environment))
           (cursord-test-answers nil)
-          (cursord-test-unheard (with-current-buffer (get-buffer-create "*cursord-log*")
+          (cursord-test-unheard (with-current-buffer
+                                    (get-buffer-create "*cursord-log*")
                                   (point-max)))
           (cursord-prompt-history nil)
           (user-emacs-directory (expand-file-name "emacs/" cursord-test-dir))

@@ -1,4 +1,4 @@
-;;; cursord-tests.el --- The package against a real daemon  -*- lexical-binding: t; -*-
+;;; cursord-tests.el --- The package with a daemon  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -18,12 +18,15 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
 (require 'cursord-first)
 (require 'cursord-options)
+(require 'cursord-doctor)
 
 (ert-deftest cursord-test-main-job ()
   "Ask, be told, accept, reject, take back: buffers, disk and daemon agree."
@@ -46,7 +49,9 @@
         (should (looking-at "line 20$"))
         (should (eq 'review (cursord-state ws)))
         (cursord-test-until "the chat"
-          (string-match-p "\\`\n## You\n\nchange f\n\n## Cursor\n\nI change f\\. ?\n\n✓ .*f \\+3 −3\n\\(?:  │ [-+].*\n\\)+\nDone\\.\n\\'"
+          (string-match-p (concat "\\`\n## You\n\nchange f\n\n## Cursor\n\n"
+                                  "I change f\\. ?\n\n✓ .*f \\+3 −3\n"
+                                  "\\(?:  │ [-+].*\n\\)+\nDone\\.\n\\'")
                           (with-current-buffer (cursord-chat-buffer ws)
                             (buffer-string))))
 
@@ -133,14 +138,15 @@
   (cursord-test-with-world
     (let* ((cursord-show-chat-on-ask nil)
            (ws (cursord-workspace-open)))
-      (should (equal "✗ npm test (rejected: refused by policy)\n  │ refused by policy"
-                     (cursord--tool-text ws
-                                         '(:status "rejected"
-                                                   :tool (:title "npm test"
-                                                                 :error "refused by policy"))))))))
+      (should (equal (concat "✗ npm test (rejected: refused by policy)\n"
+                             "  │ refused by policy")
+                     (cursord--tool-text
+                      ws '( :status "rejected"
+                            :tool ( :title "npm test"
+                                    :error "refused by policy"))))))))
 
 (ert-deftest cursord-test-keys ()
-  "Nothing is bound that the user has not bound, and \\`C-c C-c' destroys nothing."
+  "Nothing is bound that the user has not bound; \\`C-c C-c' destroys nothing."
   (should-not (where-is-internal 'cursord-ask global-map))
   (should-not (where-is-internal 'cursord global-map))
   (should (keymapp (symbol-function 'cursord-command-map)))
@@ -170,14 +176,15 @@
     (should (eq 'cursord-hunk-repeat-map (get command 'repeat-map)))))
 
 (ert-deftest cursord-test-keys-are-described ()
-  "Each key after a prefix says what it does, in words of its own for a command."
+  "Each key after a prefix says what it does, in a command's own words."
   (let (known)
     (dolist (map (list cursord-command-map cursord-hunk-command-map))
       (map-keymap
        (lambda (key described)
          (pcase-let ((`(,words . ,command) described))
            (should (commandp command))
-           (should (eq command (keymap-lookup map (key-description (vector key)))))
+           (should (eq command
+                       (keymap-lookup map (key-description (vector key)))))
            (should (stringp words))
            (pcase-dolist (`(,other . ,its) known)
              (should (eq (equal words other) (eq command its))))
@@ -185,7 +192,8 @@
        map)))
   (should (equal "show as conflicts"
                  (car (alist-get ?s (cdr cursord-hunk-command-map)))))
-  (should (equal "another session" (car (alist-get ?s (cdr cursord-command-map))))))
+  (should (equal "another session"
+                 (car (alist-get ?s (cdr cursord-command-map))))))
 
 (ert-deftest cursord-test-positions ()
   "Positions count UTF-16 units."
@@ -195,8 +203,9 @@
     (should (equal '(:line 0 :character 0) (cursord--position 1)))))
 
 (ert-deftest cursord-test-the-root-is-nobodys-workspace ()
-  "The root and the home folder, though known, are not around other directories."
-  (let* ((top (directory-file-name (file-truename (make-temp-file "cursord" t))))
+  "The root and the home folder, though known, are around no other directory."
+  (let* ((top (directory-file-name
+               (file-truename (make-temp-file "cursord" t))))
          (home (concat top "/home"))
          (process-environment (cons (concat "HOME=" home) process-environment))
          (abbreviated-home-dir nil))
@@ -204,7 +213,8 @@
                (lambda (&rest _)
                  (list :workspaces
                        (vconcat (mapcar (lambda (dir) (list :workspace dir))
-                                        (list "/" home (concat home "/app"))))))))
+                                        (list "/" home
+                                              (concat home "/app"))))))))
       (make-directory (concat home "/app/sub") t)
       (should-not (cursord--known-root top))
       (should-not (cursord--known-root (concat home "/new")))
@@ -258,8 +268,8 @@
       (cursord-trust t)
       (should-not (cursord-trusted-p ws))
       (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "")))
-        (dolist (command '(cursord-set-model cursord-set-mode cursord-set-sandbox
-                                             cursord-set-isolation))
+        (dolist (command '( cursord-set-model cursord-set-mode
+                            cursord-set-sandbox cursord-set-isolation))
           (should (equal "Nothing was chosen"
                          (cadr (should-error (call-interactively command)))))))
       (should-not (cursord-next-options ws)))))
@@ -267,10 +277,14 @@
 (ert-deftest cursord-test-docstrings-fit-the-manual ()
   "Each command, option and face that the manual names is there."
   (with-temp-buffer
-    (insert-file-contents (expand-file-name "cursord.texi"
-                                            (file-name-directory (locate-library "cursord-doctor"))))
+    (insert-file-contents
+     (expand-file-name "cursord.texi"
+                       (file-name-directory
+                        (locate-library "cursord-doctor"))))
     (let ((n 0))
-      (while (re-search-forward "@\\(?:code{\\|item[x]? M-x \\|kbd{M-x \\)\\(cursord[a-z-]*\\)" nil t)
+      (while (re-search-forward (concat "@\\(?:code{\\|item[x]? M-x \\|kbd{M-x"
+                                        " \\)\\(cursord[a-z-]*\\)")
+                                nil t)
         (let ((symbol (intern (match-string 1))))
           (setq n (1+ n))
           (unless (memq symbol '(cursord-event-functions))
@@ -299,6 +313,14 @@
                          (dotimes (i 1000) (ignore i)))
                      (quit 'quit))))
     (should (equal "one\ntwo\n" (buffer-string)))))
+
+(ert-deftest cursord-test-doctor-says-it-once ()
+  (with-temp-buffer
+    (cursord--doctor-daemon
+     '(:agent ( :state "notInstalled"
+                :message "cursor-agent is not installed")))
+    (should (string-match-p "^✗ agent +cursor-agent is not installed$"
+                            (buffer-string)))))
 
 (provide 'cursord-tests)
 ;;; cursord-tests.el ends here

@@ -1,4 +1,4 @@
-;;; cursord-transcript-tests.el --- What is told while one waits  -*- lexical-binding: t; -*-
+;;; cursord-transcript-tests.el --- The transcript  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-chat)
@@ -35,7 +37,8 @@
        ,@body)))
 
 (ert-deftest cursord-test-all-of-a-turn-behind-the-answer ()
-  "What comes with the answer that names a new session is shown, and nothing has to be read."
+  "What comes with the answer that names a new session is shown.
+Nothing has to be read."
   (cursord-test-with-world
     (let* ((ws (cursord-test-open))
            (numbers (number-sequence 1 130)) read)
@@ -74,9 +77,9 @@ that takes the answer."
                                                             :path "/w") "s")
          (cl-flet ((turn (seq status)
                      (cursord-transcript-turn cursord-transcript
-                                              (cursord-test-object seq status
-                                                                   :id "t"
-                                                                   :prompt "go")))
+                                              (cursord-test-object
+                                               seq status
+                                               :id "t" :prompt "go")))
                    (item (seq status text &optional read)
                      (cursord-transcript-item cursord-transcript
                                               (cursord-test-item seq status
@@ -104,7 +107,8 @@ that takes the answer."
          (and text (list :text text))))
 
 (ert-deftest cursord-test-an-answer-behind-the-end ()
-  "What was read of an item takes nothing from what was told since, also before its turn is known."
+  "What was read of an item takes nothing from what was told since.
+That is so before its turn is known, too."
   (dolist (known '(t nil))
     (cursord-test-with-transcript
       (when known (turn 1 "running"))
@@ -122,7 +126,8 @@ that takes the answer."
       (should (equal '(:session/read) (mapcar #'car asked))))))
 
 (ert-deftest cursord-test-directions-are-seen ()
-  "What changes the direction of text is shown in words, and does not reverse what is beside it."
+  "What changes the direction of text is shown in words.
+It does not reverse what is beside it."
   (cursord-test-with-transcript
     (turn 1 "running")
     (item 2 "running" nil)
@@ -137,7 +142,8 @@ that takes the answer."
       (should (equal '("<U+2067>" "<U+202E>") seen)))))
 
 (ert-deftest cursord-test-text-behind-a-gap ()
-  "Text of which the beginning was not told is shown once that was read, and is asked for once."
+  "Text of which the beginning was not told is shown once that was read.
+It is asked for once."
   (cursord-test-with-transcript
     (setq asked nil)
     (turn 1 "running")
@@ -150,7 +156,9 @@ that takes the answer."
     ;; The daemon had not stored more yet.
     (answer `(:item ,(cursord-test-item 2 "running" "one two three f")))
     (delta 24 "six")
-    (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\none two three four five six\n" (shown)))
+    (should (equal (concat "\n## You\n\ngo\n\n## Cursor  working\n\n"
+                           "one two three four five six\n")
+                   (shown)))
     (delta 40 "lost")
     (item 3 "completed" "all of it")
     (sit-for 0.02)
@@ -181,26 +189,59 @@ that takes the answer."
       (should-not asked)
       (cursord-transcript-load cursord-transcript)
       (answer (page 1))
-      (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\n1\n\n2\n\n3\n\n4\n\n5\n" (shown))))))
+      (should (equal (concat "\n## You\n\ngo\n\n## Cursor  working\n\n"
+                             "1\n\n2\n\n3\n\n4\n\n5\n")
+                     (shown))))))
 
 (ert-deftest cursord-test-edits-have-the-fewest-lines ()
   "An edit in the chat counts the lines that the review counts."
-  (let ((before "a\ndef show(items):\n    for i in items:\n        print(i)\n\nend\n"))
+  (let ((before (concat "a\ndef show(items):\n    for i in items:\n"
+                        "        print(i)\n\nend\n")))
     (pcase-dolist (`(,after . ,lines)
-                   '(("a\ndef done(items):\n    pass\n\ndef show(items):\n    for i in each:\n        print(i)\n\nend\n"
-                      "+def done(items):" "+    pass" "+" "-    for i in items:" "+    for i in each:")
-                     ("a\nend\n" "-def show(items):" "-    for i in items:" "-        print(i)" "-")
-                     ("" "-a" "-def show(items):" "-    for i in items:" "-        print(i)" "-" "-end")))
+                   '(("a\ndef done(items):\n    pass\n\ndef show(items):\n\
+    for i in each:\n        print(i)\n\nend\n"
+                      "+def done(items):" "+    pass" "+"
+                      "-    for i in items:" "+    for i in each:")
+                     ("a\nend\n" "-def show(items):" "-    for i in items:"
+                      "-        print(i)" "-")
+                     ("" "-a" "-def show(items):" "-    for i in items:"
+                      "-        print(i)" "-" "-end")))
       (should (equal lines (cursord--edit-compare before after)))
       (should (equal (mapcar (lambda (line)
-                               (concat (if (eq ?+ (aref line 0)) "-" "+") (substring line 1)))
-                             (seq-filter (lambda (line) (eq ?- (aref line 0))) lines))
+                               (concat (if (eq ?+ (aref line 0)) "-" "+")
+                                       (substring line 1)))
+                             (seq-filter (lambda (line) (eq ?- (aref line 0)))
+                                         lines))
                      (seq-filter (lambda (line) (eq ?+ (aref line 0)))
                                  (cursord--edit-compare after before)))))
     ;; Of many lines, at least none is missing.
     (let ((many (cursord-test-numbered 300)))
       (should (equal (length (split-string many "\n" t))
                      (length (cursord--edit-compare many "")))))))
+
+(ert-deftest cursord-test-rows-of-lines ()
+  "Lines of a text are found in another one, also those that were moved."
+  (pcase-dolist (`(,before ,after ,rows)
+                 '(("" "" [])
+                   ("" "a\n" [nil])
+                   ("a\n" "" [])
+                   ("a\nb\nc\n" "a\nb\nc\n" [0 1 2])
+                   ("a\nb\nc\n" "x\na\nc\ny\n" [nil 0 2 nil])
+                   ("a\nb\nc\nd\n" "a\nB\nc\nD\n" [0 nil 2 nil])
+                   ("a\nb\nc\nd\n" "d\na\nb\nc\n" [3 0 1 2])
+                   ;; It is not known which one was moved.
+                   ("a\na\nb\nc\nd\n" "b\nc\nd\na\n" [2 3 4 nil])
+                   ("}\nb\nc\nd\n" "b\nc\nd\n}\n" [1 2 3 nil])))
+    (ert-info ((format "%S %S" before after))
+      (should (equal rows (cursord-edit-rows before after)))))
+  ;; Nothing but the end of the last line is common.
+  (let ((many (lambda (word)
+                (concat (mapconcat (lambda (i) (format "%s %d\n" word i))
+                                   (number-sequence 1 5000) "")
+                        word " tail\n"))))
+    (should (equal (make-vector 5001 nil)
+                   (cursord-edit-rows (funcall many "one")
+                                      (funcall many "two"))))))
 
 (provide 'cursord-transcript-tests)
 ;;; cursord-transcript-tests.el ends here

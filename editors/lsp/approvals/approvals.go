@@ -1,5 +1,5 @@
 // Package approvals puts what agents ask into the words of window/showMessageRequest and of code actions, and keeps what the editor
-// shows of it, pure. An answer of the editor that is none of the offered ones is no answer.
+// shows of it, pure. A question fits a small window. An answer of the editor that is none of the offered ones is no answer.
 package approvals
 
 import (
@@ -28,7 +28,10 @@ func Message(a *sessions.Approval) string {
 			parts = append(parts, short+" means: "+o.Label)
 		}
 	}
-	if a.Text {
+	switch {
+	case a.Text && a.Kind == sessions.ApprovalPlan: // the agent gets no text with a yes to its plan
+		parts = append(parts, fmt.Sprintf("A rejection with a text: cursord deny %s --text …", Tag(a)))
+	case a.Text:
 		parts = append(parts, fmt.Sprintf("A text as the answer: cursord approve %s --text …", Tag(a)))
 	}
 	return "The agent asks: " + plaintext.InFull(strings.Join(parts, "\n"))
@@ -55,14 +58,20 @@ func About(a *sessions.Approval) (line string, whole bool) {
 
 // Elsewhere returns the commands that answer in a terminal.
 func Elsewhere(a *sessions.Approval) string {
-	if a.Chosen(sessions.AllowOnce) != nil {
-		return fmt.Sprintf("cursord approve %s, or cursord deny %[1]s", Tag(a))
-	}
 	var ways []string
-	for i := range a.Options {
-		ways = append(ways, fmt.Sprintf("cursord approve %s %d (%s)", Tag(a), i+1, title(a, i)))
+	once := a.Chosen(sessions.AllowOnce) != nil
+	if once {
+		ways = append(ways, fmt.Sprintf("cursord approve %s, or cursord deny %[1]s", Tag(a)))
 	}
-	if a.Text {
+	for i := range a.Options {
+		if !once {
+			ways = append(ways, fmt.Sprintf("cursord approve %s %d (%s)", Tag(a), i+1, title(a, i)))
+		}
+	}
+	switch {
+	case a.Text && a.Kind == sessions.ApprovalPlan:
+		ways = append(ways, fmt.Sprintf("cursord deny %s --text …", Tag(a)))
+	case a.Text:
 		ways = append(ways, fmt.Sprintf("cursord approve %s --text …", Tag(a)))
 	}
 	if a.Kind == sessions.ApprovalQuestion {
@@ -77,19 +86,32 @@ func Tag(a *sessions.Approval) string {
 	return tag
 }
 
-// Later and Remind are answers to a question that leave what the agent asks open.
+// Later and Remind are answers to a question that leave what the agent asks open, and so does Show, which shows the whole of it. None ends
+// a question without an answer.
 const (
 	Later  = "Look again later"
 	Remind = "Only remind me"
+	Show   = "Show the whole"
+	None   = "No answer"
 )
+
+// noAnswer is the option that ends a question without an answer; approvals do not list it.
+const noAnswer = "cursord:none"
 
 // Actions returns the answers. Editors preselect the first one and go round in a circle; neither it nor its neighbours allow
 // anything, because keys of somebody who types may land there. Each title is there once.
 func Actions(a *sessions.Approval) []protocol.MessageAction {
-	if len(a.Options) == 0 {
+	refusing, others := answers(a)
+	switch {
+	case len(refusing)+len(others) == 0:
 		return nil
+	case len(refusing) == 0:
+		return append([]protocol.MessageAction{{Title: Later}, {Title: Remind}}, others...)
 	}
-	var refusing, others []protocol.MessageAction
+	return slices.Concat([]protocol.MessageAction{{Title: Later}}, refusing, others, []protocol.MessageAction{{Title: Remind}})
+}
+
+func answers(a *sessions.Approval) (refusing, others []protocol.MessageAction) {
 	for i, o := range a.Options {
 		if one := (protocol.MessageAction{Title: title(a, i)}); o.Kind.Rejects() {
 			refusing = append(refusing, one)
@@ -97,11 +119,10 @@ func Actions(a *sessions.Approval) []protocol.MessageAction {
 			others = append(others, one)
 		}
 	}
-	later, remind := protocol.MessageAction{Title: Later}, protocol.MessageAction{Title: Remind}
-	if len(refusing) == 0 {
-		return append([]protocol.MessageAction{later, remind}, others...)
+	if a.Kind == sessions.ApprovalQuestion {
+		refusing = append(refusing, protocol.MessageAction{Title: None})
 	}
-	return slices.Concat([]protocol.MessageAction{later}, refusing, others, []protocol.MessageAction{remind})
+	return refusing, others
 }
 
 const (
@@ -114,7 +135,7 @@ const (
 // title returns the short title of an option; one that another option has too, or that is none of the agent's, gets its number.
 func title(a *sessions.Approval, at int) string {
 	label := short(a.Options[at])
-	twice := label == Later || label == Remind
+	twice := slices.Contains([]string{Later, Remind, Show, None}, label)
 	for i, o := range a.Options {
 		twice = twice || i != at && short(o) == label
 	}
@@ -145,6 +166,9 @@ func Chosen(a *sessions.Approval, chosen string) string {
 		if title(a, i) == chosen {
 			return o.ID
 		}
+	}
+	if chosen == None && a.Kind == sessions.ApprovalQuestion {
+		return noAnswer
 	}
 	return ""
 }

@@ -25,11 +25,15 @@ func TestWords(t *testing.T) {
 	for _, none := range []string{"", "Same", "yes", "y", "Maybe"} {
 		require.Empty(t, Chosen(a, none), none)
 	}
-	require.Contains(t, Message(&sessions.Approval{ID: "k3-t", Title: "Why?", Text: true}), "cursord approve k3 --text")
 	require.Empty(t, Actions(&sessions.Approval{}))
 	require.Equal(t, "cursord approve k3, or cursord deny k3", Elsewhere(a))
 	q := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalQuestion, Text: true, Options: []sessions.ApprovalOption{{ID: "r", Label: "Red\x1b", Kind: sessions.AnswerOption}}}
 	require.Equal(t, "cursord approve k3 1 (Red␛), cursord approve k3 --text …, cursord deny k3 (no answer)", Elsewhere(q))
+	require.Contains(t, Message(q), "A text as the answer: cursord approve k3 --text …")
+	plan := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalPlan, Text: true, Options: a.Options}
+	require.Equal(t, "cursord approve k3, or cursord deny k3, cursord deny k3 --text …", Elsewhere(plan))
+	require.Contains(t, Message(plan), "A rejection with a text: cursord deny k3 --text …")
+	require.NotContains(t, Message(plan), "approve")
 }
 
 // TestTheCommandIsSaidOnce: a title that is only the beginning of the command is not said beside it.
@@ -76,17 +80,22 @@ func TestChoices(t *testing.T) {
 	require.Nil(t, o.Add(a))
 	require.Equal(t, []Choice{
 		{"See what the agent asks: $ make", "k3-t", ""}, {"Answer the agent: Reject: $ make", "k3-t", "n"}, {"Answer the agent: Allow once: $ make", "k3-t", "y"},
-	}, o.Choices())
-	require.NotNil(t, o.Remove("k3-t"))
-	require.Nil(t, o.Remove("k3-t"))
+	}, o.Choices(unseen))
+	require.Equal(t, a, o.Remove(a).Ended)
+	require.Nil(t, o.Remove(a))
 	for _, command := range []string{"make\nrm -rf x", strings.Repeat("x", 200)} {
 		o = Open{}
 		o.Add(&sessions.Approval{ID: "k3-t", Command: command, Options: options})
-		list := o.Choices()
+		list := o.Choices(unseen)
 		require.Len(t, list, 2)
 		require.Equal(t, "n", list[1].Option)
+		list = o.Choices(func(one *Asked) bool { return one.ID == "k3-t" })
+		require.Len(t, list, 3)
+		require.Equal(t, "y", list[2].Option, "a reader who has the whole before them can allow it")
 	}
 }
+
+func unseen(*Asked) bool { return false }
 
 // TestLongAnswersAreReadFirst: an answer whose title does not say all of it could be given from the menu, unread; the question says all of it.
 func TestLongAnswersAreReadFirst(t *testing.T) {
@@ -99,5 +108,44 @@ func TestLongAnswersAreReadFirst(t *testing.T) {
 	require.Equal(t, "The agent asks: Which?\nDo as you think Do as yo… (1) means: "+same+"delete NOTHING\nDo as you think Do as yo… (2) means: "+same+"delete EVERYTHING", Message(a))
 	var o Open
 	o.Add(a)
-	require.Equal(t, []Choice{{"See what the agent asks: Which?", "k3-t", ""}, {"Answer the agent: Wait: Which?", "k3-t", "c"}}, o.Choices())
+	require.Equal(t, []Choice{
+		{"See what the agent asks: Which?", "k3-t", ""}, {"Answer the agent: No answer: Which?", "k3-t", "cursord:none"}, {"Answer the agent: Wait: Which?", "k3-t", "c"},
+	}, o.Choices(unseen))
+}
+
+// TestQuestionsCanBeLeftUnanswered: a question has the answer of "cursord deny", and nothing else has it.
+func TestQuestionsCanBeLeftUnanswered(t *testing.T) {
+	t.Parallel()
+	q := &sessions.Approval{Kind: sessions.ApprovalQuestion, Options: []sessions.ApprovalOption{
+		{ID: "r", Label: "Red", Kind: sessions.AnswerOption}, {ID: "n", Label: "No answer", Kind: sessions.AnswerOption},
+	}}
+	var titles, ids []string
+	for _, action := range Actions(q) {
+		titles, ids = append(titles, action.Title), append(ids, Chosen(q, action.Title))
+	}
+	require.Equal(t, []string{"Look again later", "No answer", "Red", "No answer (2)", "Only remind me"}, titles)
+	require.Equal(t, []string{"", "cursord:none", "r", "n", ""}, ids)
+	require.Empty(t, Chosen(&sessions.Approval{Kind: sessions.ApprovalPermission}, None))
+}
+
+// TestEnded says how a question ended for which an answer comes too late.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	a := func(status sessions.ApprovalStatus, answer *sessions.ApprovalAnswer) *sessions.Approval {
+		return &sessions.Approval{Status: status, Answer: answer, Options: []sessions.ApprovalOption{{ID: "n", Label: "Reject", Kind: sessions.RejectOnce}}}
+	}
+	for _, one := range []struct {
+		ended *sessions.Approval
+		want  string
+	}{
+		{nil, "the agent does not wait for it any more"},
+		{a(sessions.ApprovalWithdrawn, nil), "the agent does not wait for it any more"},
+		{a(sessions.ApprovalExpired, nil), "nobody had answered in time, and the agent was told no"},
+		{a(sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "n"}), "it was already answered with Reject"},
+		{a(sessions.ApprovalAnswered, &sessions.ApprovalAnswer{Text: "not so"}), "it was already answered with not so"},
+		{a(sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "cursord:none"}), "it had been ended without an answer"},
+		{a(sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "n", Rule: "make *"}), "it was already allowed by the rule make *"},
+	} {
+		require.Equal(t, one.want, Ended(one.ended))
+	}
 }

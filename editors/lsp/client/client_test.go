@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -102,4 +103,12 @@ func TestSettingsAreUpdated(t *testing.T) {
 	s := Settings{Isolation: "copy", Model: "m", Completion: true}
 	s.Update(Settings{Model: "n", Notify: &no, LiveTranscript: true})
 	require.Equal(t, Settings{Isolation: "copy", Model: "n", Completion: true, Notify: &no, LiveTranscript: true}, s)
+}
+
+// TestInPopup: Helix breaks no line of a popup at a blank, so that it shows as many rows as it has counted.
+func TestInPopup(t *testing.T) {
+	t.Parallel()
+	long := "make\tit " + strings.Repeat("very ", 10) + "long"
+	require.Equal(t, "short one\n"+long, (&Client{Name: "Neovim"}).InPopup("short one\n"+long))
+	require.Equal(t, "short one\n"+strings.NewReplacer(" ", "\u00a0", "\t", "\u00a0").Replace(long), (&Client{Name: "helix"}).InPopup("short one\n"+long))
 }

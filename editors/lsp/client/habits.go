@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"cursord/agent/plaintext"
 )
@@ -115,6 +116,38 @@ func (c *Client) Key(command string) string {
 		return "space i " + helixKeys[command] + " (cursord." + command + ")"
 	}
 	return "cursord." + command
+}
+
+// PopupsTakeKeys reports whether a question of the editor takes the keys that a person types, as in all editors but Visual Studio Code.
+func (c *Client) PopupsTakeKeys() bool { return !c.ReloadsByItself() }
+
+// InPopup returns a text as a popup of the editor shows all of it. Helix counts its rows by its width but breaks it at blanks, so it would
+// not show the last rows of a text with long lines; their blanks are those at which it does not break.
+func (c *Client) InPopup(text string) string {
+	const narrow = 40 // characters that fit in one row of a narrow window
+	if !c.IsHelix() {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) > narrow {
+			lines[i] = strings.Map(func(r rune) rune {
+				if unicode.IsSpace(r) {
+					return '\u00a0'
+				}
+				return r
+			}, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Menu returns how a user of this editor gets the code actions.
+func (c *Client) Menu() string {
+	if c.IsHelix() {
+		return "with space a (code actions)"
+	}
+	return "from the code actions"
 }
 
 // ReloadsByItself reports whether the editor loads open files again by itself when they change on disk and have no unsaved changes.

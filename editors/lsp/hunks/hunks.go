@@ -170,10 +170,6 @@ func Author(h *sessions.Hunk) (text string) {
 	return text
 }
 
-// BothChanged reports whether a person has changed the lines of a hunk, too: in an unsaved text, or, if the agent works in a copy,
-// beside them in the file.
-func BothChanged(h *sessions.Hunk) bool { return h.InConflict() || len(h.Beside) > 0 }
-
 // Describe returns a hunk for a hover: a line about it, with the prompt if it is known, and its lines, which body has.
 func Describe(p *Placed, prompt, body string, markdown bool) protocol.Markup {
 	head := fmt.Sprintf("hunk %d/%d %s%s", p.Index+1, len(p.Diff.Hunks), Summary(p.Diff, p.Hunk), Author(p.Hunk))
@@ -185,7 +181,7 @@ func Describe(p *Placed, prompt, body string, markdown bool) protocol.Markup {
 	}
 	if p.Hunk.InConflict() {
 		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
-	} else if BothChanged(p.Hunk) {
+	} else if p.Hunk.BothChanged() {
 		head += " · you have changed this place too: keep your lines, take the agent's, or keep both"
 	}
 	if !markdown {

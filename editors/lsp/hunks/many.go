@@ -2,6 +2,7 @@ package hunks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cursord/agent/plaintext"
@@ -108,4 +109,14 @@ func ButYours(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" but %d that may be yours", n)
+}
+
+// OnlyListed returns the hunks that only the list shows: their files cannot be opened.
+func OnlyListed(all []Placed) []Placed {
+	return slices.DeleteFunc(all, func(p Placed) bool { return !p.Alone })
+}
+
+// ListsDecided reports whether a text of the list has hunks that are not pending.
+func ListsDecided(diffs map[string]*sessions.Diff, text string) bool {
+	return slices.ContainsFunc(ListedIn(text), func(one Listed) bool { return Find(diffs, one.ID) == nil })
 }

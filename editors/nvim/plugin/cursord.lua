@@ -103,8 +103,16 @@ for name, link in pairs(links) do
   vim.api.nvim_set_hl(0, name, { link = link, default = true })
 end
 
--- Pending hunks are shown when their file is opened, or when an agent begins to work in its folder: the person pauses, or
--- comes back from where the turn was started.
+-- What the disk held when a buffer was read or written tells later whether an agent has written the file since.
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+  callback = function(args)
+    require('cursord.asread').note(args.buf, args.match)
+  end,
+})
+
+-- Neovim connects when a file of a known folder is opened, or when an agent begins to work in its folder: the person pauses,
+-- begins to type, or comes back from where the turn was started. Other looks are when a daemon begins, and when it says that a
+-- folder has got its first session.
 vim.api.nvim_create_autocmd({ 'BufReadPost', 'CursorHold', 'CursorHoldI' }, {
   callback = function(args)
     require('cursord.glance').look(args.buf)
@@ -112,7 +120,12 @@ vim.api.nvim_create_autocmd({ 'BufReadPost', 'CursorHold', 'CursorHoldI' }, {
 })
 vim.api.nvim_create_autocmd({ 'FocusGained', 'FileChangedShellPost', 'BufWritePost' }, {
   callback = function(args)
-    require('cursord.glance').look(args.buf, true)
+    require('cursord.glance').look(args.buf, 0)
+  end,
+})
+vim.api.nvim_create_autocmd({ 'InsertEnter', 'BufModifiedSet' }, {
+  callback = function(args)
+    require('cursord.glance').look_at_change(args.buf, args.event == 'BufModifiedSet')
   end,
 })
 
@@ -121,6 +134,13 @@ vim.api.nvim_create_autocmd('BufWritePre', {
   nested = true,
   callback = function(args)
     require('cursord.glance').before_write(args.buf)
+  end,
+})
+
+vim.api.nvim_create_autocmd('FileChangedShell', {
+  group = vim.api.nvim_create_augroup('cursord_shell', {}),
+  callback = function(args)
+    require('cursord.shell').changed(args.buf)
   end,
 })
 

@@ -150,7 +150,7 @@ async function asks() {
 	await s.until(() => s.questions.length === 3);
 	ok(ran());
 	ok(s.questions[2].message.includes("Which colour?"));
-	same(s.questions[2].titles, ["Look again later", "Only remind me", "Red", "Blue"]);
+	same(s.questions[2].titles, ["Look again later", "No answer", "Red", "Blue", "Only remind me"]);
 	is(spawnSync(program, ["deny"], { cwd: root }).status, 0);
 	await s.until(() => s.questions[2].cancelled);
 	await s.until(() => s.messages.some((m) => m.startsWith("cursord: done")));

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -123,15 +124,17 @@ type source struct {
 	doc    int            // the next candidate; the candidates are below it
 	chunk  int            // the chunk in places
 	places []document
-	ready  []candidate // of what is in no segment
-	next   position
-	direct bool // it has ready
+	ready  []candidate // the next ones, which were looked at
+	batch  int         // how many of a segment were looked at together
+	next   position    // the place of the first one in ready
+	direct bool        // it is what is in no segment
 }
 
-// A candidate is a match in what is in no segment, and where it is.
+// A candidate is an object in which a match may be.
 type candidate struct {
 	position
 	match Match
+	is    bool
 }
 
 // isIn reports whether a segment is in an index as it was when the search has found it.
@@ -185,7 +188,7 @@ func (q *searching) scan(root string, after uint64) error {
 			after = page[i].Seq
 			m, at, ok := q.look(root, &page[i])
 			if p := (position{at, root, after}); ok && q.wanted(p) {
-				best = append(best, candidate{p, m})
+				best = append(best, candidate{p, m, true})
 			}
 		}
 		slices.SortFunc(best, func(a, b candidate) int {
@@ -212,16 +215,13 @@ func (q *searching) page() (next string, err error) {
 		if err != nil || src == nil {
 			return "", err
 		}
-		m, ok, err := q.match(src)
-		switch {
-		case err != nil:
-			return "", err
-		case ok && len(q.found) == q.limit:
+		switch of := src.ready[0]; {
+		case !of.is || !q.wanted(of.position):
+		case len(q.found) == q.limit:
 			return q.below.cursor(), nil
-		case ok:
-			at := src.next
-			q.below = &at
-			q.found = append(q.found, m)
+		default:
+			q.below = &of.position
+			q.found = append(q.found, of.match)
 		}
 		if err := q.advance(src); err != nil {
 			return "", err
@@ -287,15 +287,32 @@ func (q *searching) lookUp(src *source) error {
 
 // advance makes the next candidate of a source known, and removes the source from open when it has none.
 func (q *searching) advance(src *source) error {
-	isOpen := slices.Contains(q.open, src)
-	for {
-		if src.direct {
-			if src.ready = src.ready[1:]; len(src.ready) > 0 {
-				src.next = src.ready[0].position
-				return nil
-			}
-			break
+	src.ready = src.ready[min(1, len(src.ready)):]
+	if len(src.ready) == 0 && !src.direct {
+		if err := q.refill(src); err != nil {
+			return err
 		}
+	}
+	isOpen := slices.Contains(q.open, src)
+	switch {
+	case len(src.ready) == 0:
+		q.open = slices.DeleteFunc(q.open, func(o *source) bool { return o == src })
+		return nil
+	case !isOpen:
+		q.open = append(q.open, src)
+	}
+	src.next = src.ready[0].position
+	return nil
+}
+
+// mostAtOnce is how many candidates are looked at side by side.
+const mostAtOnce = 64
+
+// refill looks at the next candidates of a segment, side by side and at more each time: few of them may have the words of a phrase together.
+func (q *searching) refill(src *source) error {
+	src.batch = min(2*src.batch+1, mostAtOnce)
+	src.ready = src.ready[:0]
+	for len(src.ready) < src.batch {
 		if src.doc = src.set.Below(src.doc); src.doc < 0 {
 			break
 		}
@@ -303,16 +320,37 @@ func (q *searching) advance(src *source) error {
 		if err != nil {
 			return err
 		}
-		src.next = position{d.at, src.root, d.seq}
-		if q.wanted(src.next) {
-			if !isOpen {
-				q.open = append(q.open, src)
-			}
-			return nil
+		if p := (position{d.at, src.root, d.seq}); q.wanted(p) {
+			src.ready = append(src.ready, candidate{position: p})
 		}
 	}
-	q.open = slices.DeleteFunc(q.open, func(o *source) bool { return o == src })
-	return nil
+	// A goroutine may still be at the end of its loop when the last answer has been taken and the search moves src.ready on.
+	ready := src.ready
+	looks := make(chan error, len(ready))
+	several := min(runtime.GOMAXPROCS(0), len(ready))
+	for from := range several {
+		go func() {
+			for i := from; i < len(ready); i += several {
+				looks <- q.check(src.root, &ready[i])
+			}
+		}()
+	}
+	var err error
+	for range ready {
+		if e := <-looks; e != nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// check finds out whether a candidate is a match.
+func (q *searching) check(root string, of *candidate) error {
+	o, ok, err := q.At(root, of.seq)
+	if err == nil && ok {
+		of.match, _, of.is = q.look(root, &o)
+	}
+	return err
 }
 
 // document returns a source's present document, or errMoved.
@@ -334,21 +372,6 @@ func (q *searching) document(src *source) (document, error) {
 		return src.places[i], nil
 	}
 	return document{}, errMoved
-}
-
-// match returns the match of a source's candidate, if it is one.
-func (q *searching) match(src *source) (m Match, ok bool, err error) {
-	if src.direct {
-		return src.ready[0].match, true, nil
-	}
-	o, ok, err := q.At(src.root, src.next.seq)
-	if err != nil {
-		return m, false, err
-	}
-	if ok {
-		m, _, ok = q.look(src.root, &o)
-	}
-	return m, ok, nil
 }
 
 // look looks for the query in an object.

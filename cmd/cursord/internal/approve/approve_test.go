@@ -2,6 +2,7 @@ package approve
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,17 @@ func TestRead(t *testing.T) {
 		if ok {
 			require.Equal(t, Answer{c.option, c.text}, got, "%q", c.typed)
 		}
+	}
+}
+
+// TestMeant: which lines are no prompts while a question is on the screen, although they answer nothing.
+func TestMeant(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]bool{
+		"4": true, " 12 ": true, "9.": true, "x": true, "é": true, "?": true, "yes": true, "No": true, `"green"`: true, `9 "dark"`: true,
+		"": false, `"`: true, "go on": false, "yes please": false, "42 is wrong": false, `call it "x"`: false, "ok": false, "/deny": false, `9 "dark`: false,
+	} {
+		require.Equal(t, want, Meant(typed), typed)
 	}
 }
 
@@ -176,12 +188,14 @@ func TestCommands(t *testing.T) {
 func TestAskerWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 10)
-	k := NewAsker(nil, strings.NewReader("y\n"), false, func(lines ...string) { said <- strings.Join(lines, "\n") })
+	k := NewAsker(nil, Streams{In: strings.NewReader("y\n")}, func(_ io.Writer, lines ...string) { said <- strings.Join(lines, "\n") })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	k.Who = func(a *sessions.Approval) string { return "Attempt " + a.ID[:1] }
 	go k.Run(ctx)
 	k.Changed(permission())
 	first := <-said
+	require.Contains(t, first, "Attempt k asks for permission: ")
 	require.Contains(t, first, "make test")
 	require.Contains(t, first, "answer with: cursord approve k3m9xw, or cursord deny k3m9xw")
 	other := permission()
@@ -198,6 +212,18 @@ func TestAskerWithoutATerminal(t *testing.T) {
 	require.Equal(t, "withdrawn", <-said)
 }
 
+// TestTypedBeforeTheQuestion: a line that was read before the question was shown answers nothing, however late it is looked at.
+func TestTypedBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	k := NewAsker(nil, Streams{ErrOut: io.Discard}, func(io.Writer, ...string) {})
+	k.pending, k.asked = []*sessions.Approval{permission()}, 2
+	a, _ := k.read(typedLine{"y\n", 1}, true)
+	require.Nil(t, a)
+	a, answer := k.read(typedLine{"y\n", 2}, true)
+	require.NotNil(t, a)
+	require.Equal(t, "allow-once", answer.Option)
+}
+
 // TestEnded says how an approval ended.
 func TestEnded(t *testing.T) {
 	t.Parallel()
@@ -209,7 +235,7 @@ func TestEnded(t *testing.T) {
 	a.Answer = &sessions.ApprovalAnswer{OptionID: noAnswer}
 	require.Equal(t, "ended without an answer", Ended(a))
 	a.Status, a.Answer = sessions.ApprovalExpired, nil
-	require.Equal(t, "expired", Ended(a))
+	require.Equal(t, "expired: nobody answered in time (approval_timeout)", Ended(a))
 }
 
 // TestPlanOnTheScreen: a plan that is on the screen already is asked about without its text; elsewhere the question has all of it.
@@ -217,7 +243,7 @@ func TestPlanOnTheScreen(t *testing.T) {
 	t.Parallel()
 	for _, shown := range []bool{true, false} {
 		said := make(chan string, 1)
-		k := NewAsker(nil, strings.NewReader(""), false, func(lines ...string) { said <- strings.Join(lines, "\n") })
+		k := NewAsker(nil, Streams{In: strings.NewReader("")}, func(_ io.Writer, lines ...string) { said <- strings.Join(lines, "\n") })
 		k.Shown = func(*sessions.Approval) bool { return shown }
 		ctx, stop := context.WithCancel(t.Context())
 		go k.Run(ctx)

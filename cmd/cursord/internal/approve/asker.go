@@ -1,7 +1,6 @@
 package approve
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -19,36 +18,87 @@ import (
 // An Asker puts what the agent of a turn asks to the person at a terminal, one after the other. Where nobody is at a terminal, it says
 // how to answer elsewhere.
 type Asker struct {
-	Client  *rpc.Client
-	In      io.Reader             // the person, if it is a terminal in front of which this program is
-	Say     func(lines ...string) // prints lines for the person
-	Palette term.Palette
-	CtrlC   string // says what Ctrl-C does
+	Client *rpc.Client
+	Streams
+	Say   func(w io.Writer, lines ...string) // prints lines for the person on a stream
+	CtrlC string                             // says what Ctrl-C does
 
-	Shown func(*sessions.Approval) bool // reports whether the person has the text of a plan before them already; or nil
+	Shown func(*sessions.Approval) bool   // reports whether the person has the text of a plan before them already; or nil
+	Who   func(*sessions.Approval) string // says who asks, such as "Attempt 1"; nil: the agent
 
-	mu      sync.Mutex
-	changed []*sessions.Approval // guarded by mu; not taken yet
-	wake    chan struct{}
+	wake chan struct{} // holds a token when lines may have changed
 
-	// Of Run's goroutine.
+	mu      sync.Mutex           // guards the fields below
 	pending []*sessions.Approval // the first one is asked
-	lines   chan string          // what the person types; nil before the first question
+	board   *term.Keyboard       // where the person types; nil before the first question
+	lines   chan typedLine       // what the person types; nil before the first question
+	asked   int                  // the number of the Drop after which the question was on the screen
 	gone    bool                 // nobody types any more
+	there   bool                 // the first question was put to a person here
+	sent    string               // the last question that was answered here
+	over    bool                 // Run has ended
+}
+
+// A typedLine is a line, and the number of the Drop that came before it.
+type typedLine struct {
+	text  string
+	drops int
+}
+
+// Streams are the standard streams of a command. A nil In is nobody's.
+type Streams struct {
+	In          io.Reader
+	Out, ErrOut io.Writer
+
+	keys, screen *os.File // where the person types, and where they read if ErrOut is no terminal; nil before the first question
+}
+
+// find finds the terminal of a person. That is In, and the command's own terminal if another stream is one: so "git log | cursord run" and
+// "cursord run 2>file" can ask. It reports false if nobody is there, or another command that runs beside this one may take what they type.
+func (s *Streams) find() bool {
+	if s.In == nil || !term.IsTerminal(s.In) && !term.IsTerminal(s.Out) && !term.IsTerminal(s.ErrOut) {
+		return false
+	}
+	if s.keys == nil {
+		own, alone := term.Own()
+		if !alone {
+			return false
+		}
+		s.keys, s.screen = own, own
+		if term.IsTerminal(s.In) {
+			s.keys = s.In.(*os.File)
+		}
+	}
+	return s.keys != nil && term.InFront(s.keys)
 }
 
 // CancelsTurn says what Ctrl-C does in commands that run a turn.
 const CancelsTurn = "Ctrl-C cancels the turn."
 
 // NewAsker returns an Asker without anything to ask.
-func NewAsker(client *rpc.Client, in io.Reader, p term.Palette, say func(lines ...string)) *Asker {
-	return &Asker{Client: client, In: in, Palette: p, Say: say, CtrlC: CancelsTurn, wake: make(chan struct{}, 1)}
+func NewAsker(client *rpc.Client, streams Streams, say func(w io.Writer, lines ...string)) *Asker {
+	return &Asker{Client: client, Streams: streams, Say: say, CtrlC: CancelsTurn, wake: make(chan struct{}, 1)}
 }
 
-// Changed takes the newest form of an approval. It does not block.
+// out returns the stream on which the present question is said.
+func (k *Asker) out() io.Writer {
+	if k.there && k.screen != nil && !term.IsTerminal(k.ErrOut) {
+		return k.screen
+	}
+	return k.ErrOut
+}
+
+func (k *Asker) say(lines ...string) { k.Say(k.out(), lines...) }
+
+func (k *Asker) palette() term.Palette { return term.PaletteOf(k.out()) }
+
+// Changed takes the newest form of an approval, and says what is to be said of it before it returns: so what comes next does not stand
+// behind what the person has begun to type.
 func (k *Asker) Changed(a *sessions.Approval) {
 	k.mu.Lock()
-	k.changed = append(k.changed, a)
+	if !k.over {
+		k.take(a)
+	}
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
@@ -56,27 +106,26 @@ func (k *Asker) Changed(a *sessions.Approval) {
 	}
 }
 
-// Run asks until ctx ends.
+// Run takes what the person types until ctx ends.
 func (k *Asker) Run(ctx context.Context) {
 	for {
+		k.mu.Lock()
+		lines := k.lines
+		k.mu.Unlock()
 		select {
 		case <-ctx.Done():
+			k.mu.Lock()
+			k.over = true
+			k.mu.Unlock()
 			return
 		case <-k.wake:
-			k.mu.Lock()
-			changed := k.changed
-			k.changed = nil
-			k.mu.Unlock()
-			for _, a := range changed {
-				k.take(a)
-			}
-		case line, ok := <-k.lines:
+		case line, ok := <-lines:
 			k.typed(ctx, line, ok)
 		}
 	}
 }
 
-// take adds an approval to those that are asked, or takes it off.
+// take adds an approval to those that are asked, or takes it off. mu must be held.
 func (k *Asker) take(a *sessions.Approval) {
 	at := -1
 	for i, p := range k.pending {
@@ -93,7 +142,16 @@ func (k *Asker) take(a *sessions.Approval) {
 	case a.Status != sessions.ApprovalPending && at >= 0:
 		k.pending = append(k.pending[:at:at], k.pending[at+1:]...)
 		if at == 0 {
-			k.Say(k.Palette.Dim(Ended(a)))
+			end := k.palette().Dim(Ended(a))
+			if k.there && k.sent != a.ID { // what they have begun to type is no answer any more
+				k.board.Drop()
+				if k.palette() {
+					end = clearLine + end
+				} else {
+					end = "\n" + end
+				}
+			}
+			k.say(end)
 			k.ask()
 		}
 	}
@@ -101,6 +159,9 @@ func (k *Asker) take(a *sessions.Approval) {
 
 // longAgo is when a question is so old that a person is to know.
 const longAgo = 10 * time.Second
+
+// clearLine removes what stands on the line of the cursor.
+const clearLine = "\r\x1b[K"
 
 // escape is the character that begins what Escape and arrow keys write into a line.
 const escape = "\x1b"
@@ -110,24 +171,22 @@ func (k *Asker) ask() {
 	if len(k.pending) == 0 {
 		return
 	}
-	a := k.pending[0]
-	lines := Lines(a, k.Shown != nil && k.Shown(a), k.Palette)
-	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
-		lines = append(lines, k.Palette.Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
+	a, who := k.pending[0], theAgent
+	k.there = k.present()
+	if k.Who != nil {
+		who = k.Who(a)
 	}
-	if !k.present() {
-		k.Say(append(lines, commands(a, tagOf(a))...)...)
+	lines := linesBy(who, a, k.Shown != nil && k.Shown(a), k.palette())
+	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
+		lines = append(lines, k.palette().Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
+	}
+	if !k.there {
+		k.say(append(lines, commands(a, tagOf(a))...)...)
 		return
 	}
-	for more := true; more; {
-		select {
-		case _, more = <-k.lines:
-			k.gone = !more
-		default:
-			more = false
-		}
-	}
-	k.Say(append(lines, Offers(a, k.CtrlC)...)...)
+	k.say(lines...)
+	k.asked = k.board.Drop()
+	k.say(Offers(a, k.CtrlC)...)
 }
 
 func tagOf(a *sessions.Approval) string {
@@ -137,60 +196,69 @@ func tagOf(a *sessions.Approval) string {
 
 // present reports whether a person can answer here. The first time it begins to read what they type.
 func (k *Asker) present() bool {
-	f, is := k.In.(*os.File)
-	if !is || k.gone || !term.InFront(f) {
+	if k.gone || !k.find() {
 		return false
 	}
-	term.DropTyped(f)
 	if k.lines == nil {
-		k.lines = make(chan string)
-		go readLines(f, k.lines)
+		k.board, k.lines = term.NewKeyboard(k.keys), make(chan typedLine)
+		go readLines(k.board, k.lines)
 	}
 	return true
 }
 
-func readLines(in io.Reader, to chan<- string) {
+func readLines(board *term.Keyboard, to chan<- typedLine) {
 	defer close(to)
-	r := bufio.NewReader(in)
 	for {
-		line, err := r.ReadString('\n')
+		line, drops, err := board.Line()
 		if err != nil {
 			return // a line without its end is no answer
 		}
-		to <- line
+		to <- typedLine{line, drops}
 	}
 }
 
-// typed takes a line of the person.
-func (k *Asker) typed(ctx context.Context, line string, ok bool) {
-	if !ok {
-		k.lines, k.gone = nil, true
-		k.ask()
-		return
-	}
-	if len(k.pending) == 0 {
-		return
-	}
-	a := k.pending[0]
-	line = strings.TrimSpace(line)
-	answer, is := Read(a, line)
-	switch {
-	case line == "":
-		k.Say(Offers(a, k.CtrlC)...)
-		return
-	case !is && strings.EqualFold(line, "e"):
-		k.Say(Numbers(a, k.CtrlC)...)
-		return
-	case !is && strings.Contains(line, escape):
-		k.Say(append([]string{"Escape and arrow keys answer nothing."}, Offers(a, k.CtrlC)...)...)
-		return
-	case !is:
-		k.Say(append([]string{"That is none of the answers."}, Offers(a, k.CtrlC)...)...)
+// typed takes a line of the person, and sends the answer that it is.
+func (k *Asker) typed(ctx context.Context, line typedLine, ok bool) {
+	a, answer := k.read(line, ok)
+	if a == nil {
 		return
 	}
 	_, err := k.Client.ApprovalAnswer(ctx, rpc.ApprovalAnswerParams{ApprovalID: a.ID, OptionID: answer.Option, Text: answer.Text})
 	e := (*rpc.Error)(nil)
 	if err != nil && !(errors.As(err, &e) && e.Data.Kind == api.KindConflict) { // otherwise its change says how it ended
-		k.Say(k.Palette.Red("cursord: " + term.CleanText(err.Error())))
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.say(k.palette().Red("cursord: " + term.CleanText(err.Error())))
 	}
+}
+
+// read returns the question that a line answers, and the answer; nil if it answers none.
+func (k *Asker) read(typed typedLine, ok bool) (*sessions.Approval, Answer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !ok {
+		k.lines, k.gone = nil, true
+		k.ask()
+		return nil, Answer{}
+	}
+	if len(k.pending) == 0 || typed.drops < k.asked {
+		return nil, Answer{}
+	}
+	a := k.pending[0]
+	line := strings.TrimSpace(typed.text)
+	answer, is := Read(a, line)
+	switch {
+	case line == "":
+		k.say(Offers(a, k.CtrlC)...)
+	case !is && strings.EqualFold(line, "e"):
+		k.say(Numbers(a, k.CtrlC)...)
+	case !is && strings.Contains(line, escape):
+		k.say(append([]string{"Escape and arrow keys answer nothing."}, Offers(a, k.CtrlC)...)...)
+	case !is:
+		k.say(append([]string{"That is none of the answers."}, Offers(a, k.CtrlC)...)...)
+	default:
+		k.sent = a.ID
+		return a, answer
+	}
+	return nil, Answer{}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/term"
@@ -55,11 +56,19 @@ func commands(a *sessions.Approval, id string) []string {
 
 // Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
 func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
-	what := map[sessions.ApprovalKind]string{
-		sessions.ApprovalPermission: "The agent asks for permission", sessions.ApprovalQuestion: "The agent asks", sessions.ApprovalPlan: "The agent has a plan",
+	return linesBy(theAgent, a, above, p)
+}
+
+const theAgent = "The agent"
+
+// linesBy is Lines with who asks.
+func linesBy(who string, a *sessions.Approval, above bool, p term.Palette) []string {
+	does := map[sessions.ApprovalKind]string{
+		sessions.ApprovalPermission: " asks for permission", sessions.ApprovalQuestion: " asks", sessions.ApprovalPlan: " has a plan",
 	}[a.Kind]
-	if what == "" {
-		what = "The agent asks (" + term.Clean(string(a.Kind)) + ")"
+	what := who + does
+	if does == "" {
+		what += " asks (" + term.Clean(string(a.Kind)) + ")"
 	}
 	if a.Title == "" || a.Title != a.Command {
 		what += ": " + term.Clean(a.Title)
@@ -197,8 +206,8 @@ func All(a *sessions.Approval) (lines []string) {
 // An Answer is what a person has typed: an option, a text, or both.
 type Answer struct{ Option, Text string }
 
-// Read reads an answer to an approval: a key, the number or the id of an option, or, where a text is taken, a text in quotes, perhaps
-// behind an option; of a plan behind a no. Everything else is no answer.
+// Read reads an answer to an approval: a key, or the number or id of an option. Where the agent takes a text, a text in quotes may follow
+// the option or stand alone; a plan takes one only after a no. ok is false for everything else.
 func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	typed = strings.TrimSpace(typed)
 	if before, text, quoted := strings.Cut(typed, `"`); quoted {
@@ -230,8 +239,22 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	return Answer{}, false
 }
 
+// Meant reports whether a line that is no answer was meant as one: a single character, a number, a yes or a no, or a text in quotes.
+func Meant(typed string) bool {
+	typed = strings.TrimSpace(typed)
+	text, before := strings.CutSuffix(typed, `"`)
+	if at := strings.Index(text, `"`); before && at >= 0 {
+		return at == 0 || Meant(text[:at])
+	}
+	return utf8.RuneCountInString(typed) == 1 || strings.Trim(typed, "0123456789.") == "" && typed != "" ||
+		slices.Contains([]string{"yes", "no"}, strings.ToLower(typed))
+}
+
 // Ended says for people how an approval ended.
 func Ended(a *sessions.Approval) string {
+	if a.Status == sessions.ApprovalExpired {
+		return "expired: nobody answered in time (approval_timeout)"
+	}
 	if a.Status != sessions.ApprovalAnswered || a.Answer == nil {
 		return string(a.Status)
 	}

@@ -16,12 +16,11 @@ type Watch struct {
 	asker *Asker
 }
 
-// NewWatch returns a Watch that says everything on out, and takes answers from in, if that is a terminal. Notify must be given to the
-// client with which Begin is called.
-func NewWatch(in io.Reader, out io.Writer) *Watch {
-	w := &Watch{asker: NewAsker(nil, in, term.PaletteOf(out), func(lines ...string) {
+// NewWatch returns a Watch on the streams of a command. Notify must be given to the client with which Begin is called.
+func NewWatch(streams Streams) *Watch {
+	w := &Watch{asker: NewAsker(nil, streams, func(w io.Writer, lines ...string) {
 		for _, line := range lines {
-			term.PrintFolded(out, line+"\n")
+			term.PrintFolded(w, line+"\n")
 		}
 	})}
 	w.asker.CtrlC = "Ctrl-C ends the wait, not the turn."

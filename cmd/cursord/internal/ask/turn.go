@@ -23,7 +23,8 @@ type Turn struct {
 	Params rpc.TurnStartParams // they have a TurnID
 	Trust  bool                // trust the folders that the turn needs, unless they are wide
 	Home   string              // the home folder, which is wide, as the root is: naming.Wide
-	In     io.Reader           // where a person may answer what the agent asks, if it is a terminal
+	In     io.Reader           // In and Out lead to the person who may answer what the agent asks: approve.Streams
+	Out    io.Writer           // nothing is written to it
 	ErrOut io.Writer           // for what the agent asks, the reason of a wait, and for the way back to a turn that Run leaves
 
 	TookBack func(api.Rewound) // told what the turn's start has taken back; nil without Params.Rewind
@@ -47,9 +48,11 @@ const together = time.Second
 // term.SignalError. Where the daemon can store nothing, Run waits for a while only.
 func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
-	asker := approve.NewAsker(client, r.In, term.PaletteOf(r.ErrOut), func(lines ...string) { f.Say(r.ErrOut, lines...) })
+	asker := approve.NewAsker(client, approve.Streams{In: r.In, Out: r.Out, ErrOut: r.ErrOut}, f.Say)
 	asker.Shown = func(a *sessions.Approval) bool { return f.Shows(r.ErrOut, a) }
-	f.Asked = asker.Changed
+	if r.ErrOut != nil {
+		f.Asked = asker.Changed
+	}
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err
 	}

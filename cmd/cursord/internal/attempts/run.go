@@ -43,9 +43,9 @@ type Run struct {
 	Out        io.Writer
 	ErrOut     io.Writer
 
-	board   *board
-	news    chan note
-	stopped chan struct{} // closed when nobody reads news any more
+	progress *progress
+	news     chan note
+	stopped  chan struct{} // closed when nobody reads news any more
 }
 
 // A note is what a Run needs of a notification.
@@ -95,9 +95,10 @@ func (r *Run) Do(ctx context.Context, client *rpc.Client, signals <-chan os.Sign
 	if r.Quiet || r.Format != run.Text {
 		errOut = io.Discard
 	}
-	r.board = newBoard(errOut, begun)
-	defer r.board.end()
-	asker := approve.NewAsker(client, r.Turn.In, term.PaletteOf(r.ErrOut), func(lines ...string) { r.board.say(r.ErrOut, lines...) })
+	r.progress = newProgress(errOut, begun)
+	defer r.progress.end()
+	asker := approve.NewAsker(client, approve.Streams{In: r.Turn.In, Out: r.Turn.Out, ErrOut: r.ErrOut}, r.progress.say)
+	asker.Who = r.progress.asks
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	go asker.Run(asking)
@@ -105,7 +106,7 @@ func (r *Run) Do(ctx context.Context, client *rpc.Client, signals <-chan os.Sign
 	if err != nil {
 		return err
 	}
-	r.board.end()
+	r.progress.end()
 	list, err := client.AttemptList(ctx, rpc.AttemptListParams{Workspace: root, Group: group})
 	if err != nil {
 		return err
@@ -189,10 +190,10 @@ func (r *Run) follow(ctx context.Context, client *rpc.Client, asker *approve.Ask
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	var first time.Time
-	for !r.board.over() {
+	for !r.progress.over() {
 		select {
 		case n := <-r.news:
-			if !r.board.take(n) {
+			if !r.progress.take(n) {
 				continue
 			}
 			if n.Approval != nil {
@@ -202,17 +203,17 @@ func (r *Run) follow(ctx context.Context, client *rpc.Client, asker *approve.Ask
 				fmt.Fprintf(term.PlainWriter{W: r.Out}, "{\"method\":%q,\"params\":%s}\n", n.method, n.params)
 			}
 		case <-ticks.C:
-			r.board.draw()
+			r.progress.draw()
 		case sig := <-signals:
 			switch {
 			case term.IsHangup(sig), cancelled && time.Since(first) > together:
-				r.board.end()
+				r.progress.end()
 				term.PrintFolded(r.ErrOut, "cursord: the attempts are left to the daemon, and may go on: \"cursord attempts\" shows them, and \"cursord attempts --drop\" ends them\n")
 				return true, term.SignalError{Signal: sig}
 			case !cancelled:
 				cancelled, first = true, time.Now()
 			}
-			for _, id := range r.board.active() {
+			for _, id := range r.progress.active() {
 				go func() { _ = client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: id}, nil) }()
 			}
 		case <-client.Done():
@@ -234,7 +235,7 @@ func (r *Run) result(begun []*sessions.Turn, cancelled bool) error {
 	}
 	var failed error
 	for _, t := range begun {
-		err := ask.Result(r.board.turn(t.ID))
+		err := ask.Result(r.progress.turn(t.ID))
 		if err == nil {
 			return nil
 		}

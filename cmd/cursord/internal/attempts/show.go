@@ -84,8 +84,12 @@ func Print(w io.Writer, g api.AttemptGroup, now time.Time) {
 		if a.Error != nil {
 			answer = a.Error.Message
 		}
+		status := outcome(a.Status, a.Error)
+		if a.Waiting {
+			status = "asks you"
+		}
 		rows = append(rows, []string{
-			fmt.Sprint(a.Number), outcome(a.Status, a.Error), fmt.Sprint(a.Files), lines(a), checkOf(a.Check), term.Clean(id), term.Clean(answer),
+			fmt.Sprint(a.Number), status, fmt.Sprint(a.Files), lines(a), checkOf(a.Check), term.Clean(id), term.Clean(answer),
 		})
 	}
 	rows, below := fitted(rows, term.Columns(w))

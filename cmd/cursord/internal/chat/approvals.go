@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,10 +81,14 @@ func (v *View) overAs(id string) *sessions.Approval {
 	return nil
 }
 
-// answers takes a line as the answer to the question that was on the screen when the person began it. If that question has ended
-// meanwhile, its answer is neither one to the next question nor a prompt.
+// answers takes a line as the answer to the question that was on the screen when the person began it, and refuses one that was meant as an
+// answer but is none. If that question has ended meanwhile, its answer is neither one to the next question nor a prompt.
 func (c *Chat) answers(ctx context.Context, e event) bool {
 	a := c.View.asksNow()
+	if a != nil && c.terminal == nil && approve.Meant(e.text) { // here nobody knows when the line was begun
+		c.View.line(fmt.Sprintf("The agent asks you: answer with /approve or /deny. %s was not sent.", term.Clean(e.text)))
+		return true
+	}
 	if a == nil || e.question != a.ID {
 		over := c.View.overAs(e.question)
 		if over == nil {
@@ -103,8 +108,13 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 	if is {
 		c.View.line(c.View.show.Palette.Dim("> " + term.Clean(e.text)))
 		c.answer(ctx, a, answer)
+		return true
 	}
-	return is
+	if !approve.Meant(e.text) {
+		return false
+	}
+	c.View.line(append([]string{"That is none of the answers."}, approve.Offers(a, approve.CancelsTurn)...)...)
+	return true
 }
 
 // answer answers a question. Its change says how it ended, also if somebody else was first.

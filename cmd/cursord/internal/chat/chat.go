@@ -162,14 +162,25 @@ func (c *Chat) take(ctx context.Context, e event) error {
 		c.stopped = false
 	case returns:
 		c.lent = false
-		select {
-		case <-c.interrupts: // it was for the other program
-		default:
-		}
+		c.forgetInterrupts()
 	case leaves:
 		return errLeave
 	}
 	return nil
+}
+
+// forgetInterrupts drops the interrupts that were for the program which had the terminal. One may have come and not be in the channel yet: Stop waits
+// for it. Meanwhile another channel keeps an interrupt from ending the program.
+func (c *Chat) forgetInterrupts() {
+	spare := make(chan os.Signal, 1)
+	signal.Notify(spare, os.Interrupt)
+	defer signal.Stop(spare)
+	signal.Stop(c.interrupts)
+	select {
+	case <-c.interrupts:
+	default:
+	}
+	signal.Notify(c.interrupts, os.Interrupt)
 }
 
 // signal handles a signal: it redraws after a stop, and returns a term.SignalError for the signals that end the program.
@@ -303,7 +314,8 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 		return err
 	}
 	c.View.say(term.Clean(t.Session.Title))
-	if len(t.Turns) == 0 {
+	if len(t.Turns) == 0 { // a rewind has taken them back
+		c.View.goOn(session)
 		return nil
 	}
 	last := t.Turns[len(t.Turns)-1]

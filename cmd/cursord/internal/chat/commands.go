@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,7 +61,7 @@ func init() { // in init, because /help refers to the list that contains it
 		{name: "rewind", args: "[TURN]", about: "take back from a turn on, with the files; alone: the last one", do: (*Chat).rewind, find: complete.Turns},
 		{name: "fork", args: "[copy|none] [TURN]", about: "go on in another session, in a copy, with what was said up to TURN (@2 is the last but one); alone: with all", do: (*Chat).fork, inTurn: true, words: isolations, find: complete.Turns},
 		{name: "search", args: "WORDS", about: "find words in all sessions", do: (*Chat).search, raw: true},
-		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},
+		{name: "cancel", args: "[TURN]", about: "cancel a turn, or take a queued prompt back: @1 is the last one; alone: the turn that is shown", do: (*Chat).cancelTurn, find: complete.Turns},
 		{name: "quit", about: "leave; turns go on", do: func(*Chat, context.Context, []string) error { return errLeave }},
 	}
 }
@@ -211,57 +210,6 @@ func split(text string) (args []string, err error) {
 	return args, nil
 }
 
-// An execMsg lends the terminal to a program until it ends.
-type execMsg struct{ command *exec.Cmd }
-
-// own returns a function that runs a command of cursord on the terminal.
-func own(name string) func(c *Chat, ctx context.Context, args []string) error {
-	return func(c *Chat, ctx context.Context, args []string) error {
-		return c.own(ctx, append([]string{name, "--workspace", c.Params.Workspace}, args...)...)
-	}
-}
-
-func (c *Chat) own(ctx context.Context, args ...string) error {
-	cmd, err := c.program(ctx, args...)
-	if err != nil {
-		return err
-	}
-	return c.lend(cmd)
-}
-
-// program returns a command of cursord that writes to the terminal.
-func (c *Chat) program(ctx context.Context, args ...string) (*exec.Cmd, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	if c.terminal != nil {
-		ctx = c.terminal.ctx
-	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd, nil
-}
-
-// lend runs a command on the terminal.
-func (c *Chat) lend(cmd *exec.Cmd) error {
-	if c.script != nil { // its lines are not for the command
-		if cmd.Run() != nil {
-			return &StoppedError{statusFailed}
-		}
-		return nil
-	}
-	cmd.Stdin = os.Stdin
-	if c.terminal != nil {
-		c.lent = true
-		c.terminal.feed.post(&execMsg{cmd})
-		return nil
-	}
-	_ = cmd.Run() // the command prints its own errors
-	c.View.answered()
-	return nil
-}
-
 func (c *Chat) help(context.Context, []string) error {
 	widest := 0
 	for _, k := range commands {
@@ -276,7 +224,8 @@ func (c *Chat) help(context.Context, []string) error {
 		lines = append(lines, fmt.Sprintf("  /%-*s  the saved prompt %s", widest, term.Clean(name), term.Clean(saved[name])))
 	}
 	c.View.line(append(lines,
-		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end; /steer adds to it.",
+		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end.",
+		"/steer adds to the turn that runs instead; /cancel @1 takes the last queued prompt back.",
 		"@ and Tab complete names of files; Up and Ctrl-R bring back what was typed in this folder.",
 		"Ctrl-C cancels the turn that is shown; where none runs it empties the line, or leaves; turns go on then.",
 	)...)
@@ -388,13 +337,4 @@ func (c *Chat) sessions(ctx context.Context, args []string) error {
 
 func (c *Chat) trust(ctx context.Context, args []string) error {
 	return c.own(ctx, "trust", cmp.Or(strings.Join(args, " "), c.Params.Workspace))
-}
-
-func (c *Chat) cancelShown(ctx context.Context, _ []string) error {
-	turn := c.View.running()
-	if turn == "" {
-		return errors.New("no turn runs here")
-	}
-	c.cancel(ctx, turn)
-	return nil
 }

@@ -111,6 +111,14 @@ func (f *feed) post(msg tea.Msg) {
 	f.changed()
 }
 
+// postFirst sends a message again, before all others.
+func (f *feed) postFirst(msg tea.Msg) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.msgs = append([]tea.Msg{msg}, f.msgs...)
+	f.changed()
+}
+
 // fits sets the terminal's width and the number of rows that can be printed at once: more would push the prompt off the
 // screen.
 func (f *feed) fits(width, room int) {
@@ -154,6 +162,13 @@ func (f *feed) takes(m aboveMsg) bool {
 		f.fresh = true
 	}
 	return f.drawn
+}
+
+// waits reports whether lines were put back and wait for the prompt to be drawn again.
+func (f *feed) waits() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.drawn && len(f.rows) > 0
 }
 
 // pump sends all messages, in order, until done is closed.

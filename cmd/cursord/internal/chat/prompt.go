@@ -50,11 +50,13 @@ type prompt struct {
 	hidden        bool     // another program has the terminal
 	loans         int      // how often the terminal came back from another program
 	question      string   // on the screen; "" is none
+	next          string   // the question that was written to the screen last
 	began         string   // the question when the line was begun
 	gone          bool
 
 	at      int    // index of the shown history entry; len(entries): none
 	draft   string // the text typed before a history entry was shown
+	drafted string // began of draft
 	search  *search
 	choices *choices
 }
@@ -77,7 +79,8 @@ type choices struct {
 // Messages of our own.
 type (
 	clearMsg    struct{}              // empties the line
-	questionMsg struct{ id string }   // this question is on the screen now
+	questionMsg struct{ id string }   // this question has been written to the screen
+	asksMsg     struct{ id string }   // what is typed from now on is about this question
 	restoreMsg  struct{ text string } // puts a refused prompt back, unless the person has typed another
 	quitMsg     struct{}
 	againMsg    struct{}           // sets the terminal's mode and draws everything anew
@@ -123,6 +126,10 @@ func (p *prompt) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.SuspendMsg); ok {
 		p.feed.draws(false)
 	}
+	if q, ok := msg.(questionMsg); ok && p.feed.waits() { // another program has taken the terminal before its lines were written
+		p.feed.postFirst(q)
+		return nil
+	}
 	m, ok := msg.(aboveMsg)
 	if !ok {
 		return msg
@@ -145,13 +152,20 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case quitMsg:
 		p.gone = true
 		return p, tea.Quit
-	case questionMsg:
-		p.question = msg.id
+	case questionMsg: // keys that were read before it was on the screen come first
+		if p.question, p.next = "", msg.id; msg.id != "" {
+			return p, func() tea.Msg { return asksMsg(msg) }
+		}
+	case asksMsg:
+		if msg.id == p.next {
+			p.question = msg.id
+		}
 	case clearMsg:
 		p.set("")
 	case restoreMsg:
 		if p.value() == "" {
 			p.set(msg.text)
+			p.began = "" // whatever is asked now
 		}
 	case *execMsg: // its output begins where the prompt was
 		p.hidden = true
@@ -291,64 +305,6 @@ func (p *prompt) send() {
 		p.history.add(text)
 		p.at, p.draft = len(p.history.entries), ""
 		p.set("")
-	}
-}
-
-// recall shows the next or previous history entry. Behind the last entry it shows the draft again.
-func (p *prompt) recall(by int) {
-	to := p.at + by
-	if to < 0 || to > len(p.history.entries) {
-		return
-	}
-	if p.at >= len(p.history.entries) {
-		p.draft = p.value()
-	}
-	if p.at = to; to == len(p.history.entries) {
-		p.set(p.draft)
-		return
-	}
-	p.set(p.history.entries[to])
-}
-
-// searches handles a key of a search. It returns false if the key has ended the search and still needs its usual handling.
-func (p *prompt) searches(name, text string) bool {
-	s := p.search
-	switch {
-	case name == "ctrl+g" || name == "esc" || name == "ctrl+c":
-		p.at, p.search = s.from, nil
-		p.set(s.draft)
-		return true
-	case name == "ctrl+r":
-		p.find(p.at)
-		return true
-	case name == "backspace":
-		if r := []rune(s.part); len(r) > 0 {
-			s.part = string(r[:len(r)-1])
-			p.find(len(p.history.entries))
-		}
-		return true
-	case text != "":
-		s.part += text
-		p.find(p.at + 1)
-		return true
-	}
-	if p.draft = s.draft; s.part == "" {
-		p.at = s.from
-	}
-	p.search = nil
-	return false
-}
-
-// find shows the latest history entry before an index that contains the searched text.
-func (p *prompt) find(before int) {
-	s := p.search
-	if s.part == "" {
-		return
-	}
-	at := p.history.older(min(before, len(p.history.entries)), s.part)
-	if s.fails = at < 0; !s.fails {
-		p.at = at
-		p.set(p.history.entries[at])
 	}
 }
 

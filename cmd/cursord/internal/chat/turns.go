@@ -11,7 +11,6 @@ import (
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -25,7 +24,7 @@ func (c *Chat) edit(ctx context.Context, _ []string) error {
 	case session == "":
 		return errNoSession
 	case c.script != nil:
-		return errors.New("/edit is for a person at a terminal; a script has: cursord run --edit")
+		return errors.New("/edit is for a person at a terminal; in a script, use: cursord run --edit")
 	}
 	flags := permits.Args(&c.Params)
 	if c.Params.Model != nil {
@@ -56,11 +55,11 @@ func (c *Chat) recap(ctx context.Context, _ []string) error {
 	if len(list.Turns) == 0 {
 		return errors.New("the session has no prompt to ask again")
 	}
-	page, err := lastPage(ctx, c.Client, session)
+	page, err := c.Client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session, Limit: rpc.ChatLostItems})
 	if err != nil {
 		return err
 	}
-	if !lost(page) {
+	if !rpc.ChatLost(&page) {
 		return fmt.Errorf("the agent has lost no chat in the last turn: /edit changes its prompt, and a fresh chat with the transcript begins with: "+
 			"cursord run --recap --session %s PROMPT", session)
 	}
@@ -71,19 +70,6 @@ func (c *Chat) recap(ctx context.Context, _ []string) error {
 	return c.send(ctx, list.Turns[0].Prompt, func(params *rpc.TurnStartParams) {
 		params.SessionID, params.Recap, params.Context = session, true, with
 	})
-}
-
-// lost reports whether the last turn that has come to a good end, or one since, began without the chat of the session.
-func lost(page *api.Transcript) bool {
-	for _, t := range slices.Backward(page.Turns) {
-		if slices.ContainsFunc(page.Items, func(it *sessions.Item) bool { return it.TurnID == t.ID && it.Reason == sessions.ReasonChatLost }) {
-			return true
-		}
-		if t.Status == sessions.TurnCompleted {
-			return false
-		}
-	}
-	return false
 }
 
 // rewind shows what it would take back, from the named turn or else the last one of the session on, and asks the person.
@@ -166,4 +152,33 @@ func (c *Chat) steer(ctx context.Context, args []string) error {
 // search finds words in the sessions of all folders.
 func (c *Chat) search(ctx context.Context, args []string) error {
 	return c.own(ctx, "search", "--", args[0])
+}
+
+// cancelTurn cancels the turn that is shown, or the named one of the session, which may be queued.
+func (c *Chat) cancelTurn(ctx context.Context, args []string) error {
+	if len(args) > 1 {
+		return errors.New("/cancel takes one TURN; /help lists the commands")
+	}
+	turn := c.View.running()
+	if len(args) == 0 {
+		if turn == "" {
+			return errors.New("no turn runs here")
+		}
+		c.cancel(ctx, turn)
+		return nil
+	}
+	return c.later(func() error { // behind the prompts that were typed before
+		id, err := naming.Names{Client: c.Client, Root: c.Params.Workspace}.TurnOf(ctx, c.View.typed(), args[0])
+		if err != nil {
+			return err
+		}
+		if active, err := (naming.Names{Client: c.Client}).Active(ctx, id); err != nil || !active {
+			return cmp.Or(err, fmt.Errorf("the turn %s has ended already", term.Clean(id)))
+		}
+		if id == c.View.running() {
+			c.View.cancel(id)
+		}
+		_, err = c.Client.TurnCancel(ctx, rpc.TurnParams{TurnID: id})
+		return err
+	})
 }

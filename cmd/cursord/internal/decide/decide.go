@@ -30,12 +30,15 @@ type Decision struct {
 	Lines   string // only these lines of a single hunk, in the form that Lines reads
 	Rev     uint64 // only if the file has not changed since this revision; 0: whatever it is
 	Comment string
+	Replace bool // the person's lines go where these are changed, too
 	JSON    bool
 }
 
 // ErrPartly is returned if hunks were named and some of them were left, if files were named and all of their hunks were left, or if a hunk
 // could not be decided because of a conflict. Do has already printed why.
 var ErrPartly = errors.New("some hunks were left")
+
+var errReplace = misuse.Errorf("--replace goes with whole hunks that you name by their ids")
 
 func (d Decision) verb() string {
 	if d.Accept {
@@ -55,6 +58,8 @@ func (d Decision) Check() error {
 		}
 	}
 	switch {
+	case d.Replace && d.Lines != "":
+		return errReplace
 	case given == 0:
 		if d.Lines != "" {
 			return misuse.Errorf("--lines %s is of no hunk: name one", term.Clean(d.Lines))
@@ -79,10 +84,17 @@ func (d Decision) Check() error {
 // Do makes the decision in a workspace and prints the result: to out, and the skipped hunks to errOut. It is an error if the
 // turn of the decision has no pending hunk.
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
-	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
+	hunks, files := d.apart()
+	root, err := review.WorkspaceOf(ctx, n.Client, n.Root, n.Owner, files)
+	if err != nil {
+		return err
+	}
+	if root != n.Root {
+		n.Root, n.Known = root, nil // as with -w
+	}
+	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment, Replace: d.Replace}
 	var skipped []api.Skipped
 	var before []*sessions.Diff // what there was to review; not known for an accept of all
-	var err error
 	if d.All && d.Accept {
 		if err := noRivals(ctx, n); err != nil {
 			return err
@@ -98,7 +110,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		}
 	}
 	var named []string // hunks by their ids
-	if hunks, files := d.apart(); len(hunks)+len(files) > 0 {
+	if len(hunks)+len(files) > 0 {
 		if named, err = naming.Hunks(hunks, before); err != nil {
 			return err
 		}
@@ -108,6 +120,9 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		if d.Rev != 0 && len(files) == 1 && params.Path == "" {
 			return misuse.Errorf("--rev goes with a single file, and %s are more", term.Clean(files[0]))
 		}
+	}
+	if d.Replace && len(files) > 0 || d.Replace && len(named) == 0 {
+		return errReplace
 	}
 	if d.Rev != 0 {
 		params.Rev = &d.Rev
@@ -138,7 +153,6 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		term.PrintFolded(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
 	}
 	failed := slices.ContainsFunc(decided.Skipped, func(s api.Skipped) bool { return s.Kind == api.KindConflict })
-	hunks, files := d.apart()
 	none := len(files) > 0 && decided.Applied == 0
 	if err == nil && len(decided.Skipped) > 0 && (failed || none || len(hunks) > 0) {
 		return ErrPartly

@@ -8,6 +8,7 @@ import (
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/pages"
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/sessions"
@@ -44,13 +45,17 @@ func (d Decision) nextPrompt(ctx context.Context, n naming.Names, before, left [
 			hear = append(hear, s.ID)
 		}
 	}
+	where := ""
+	if n.Known == nil {
+		where = " -w " + term.ShellWord(n.Root)
+	}
 	switch {
 	case len(hear) == 0:
 		return ""
 	case len(hear) > 1:
 		return fmt.Sprintf("the agents learn of the reject with the next prompts of the sessions %s\n", strings.Join(hear, ", "))
 	case hear[0] == list[0].ID:
-		return "the agent learns of the reject with its session's next prompt: cursord run -c\n"
+		return "the agent learns of the reject with its session's next prompt: cursord run -c" + where + "\n"
 	}
-	return fmt.Sprintf("the agent learns of the reject with its session's next prompt: cursord run --session %s\n", hear[0])
+	return fmt.Sprintf("the agent learns of the reject with its session's next prompt: cursord run --session %s%s\n", hear[0], where)
 }

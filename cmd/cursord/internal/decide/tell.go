@@ -145,12 +145,15 @@ func Step(ctx context.Context, client *rpc.Client, verb, root string, asJSON boo
 	if asJSON {
 		return term.PrintJSON(w, out)
 	}
-	where := term.Count(len(out.Diffs), "file")
-	if len(out.Diffs) == 1 {
-		where = term.Clean(out.Diffs[0].Path)
+	where := " in " + term.Count(len(out.Diffs), "file")
+	switch len(out.Diffs) {
+	case 0: // the decision was about files that are not shown now
+		where = ""
+	case 1:
+		where = " in " + term.Clean(out.Diffs[0].Path)
 	}
 	left, _ := review.Pending(ctx, client, root) // without the list, only the count of what is left is missing
-	fmt.Fprintf(w, "%s: %s in %s%s\n", map[string]string{"undo": "undone", "redo": "redone"}[verb], step(out.Step), where, behind(left))
+	fmt.Fprintf(w, "%s: %s%s%s\n", map[string]string{"undo": "undone", "redo": "redone"}[verb], step(out.Step), where, behind(left))
 	return nil
 }
 

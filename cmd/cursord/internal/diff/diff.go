@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ type Listing struct {
 // Do shows the listing of a workspace and reports whether there was anything to show. The error names paths that do not
 // exist.
 func (l Listing) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) (any bool, err error) {
+	if n.Root, err = review.WorkspaceOf(ctx, n.Client, n.Root, n.Owner, l.Paths); err != nil {
+		return false, err
+	}
 	turn := ""
 	if l.Turn != "" {
 		if turn, err = n.Turn(ctx, l.Turn); err != nil {
@@ -90,6 +94,7 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 		return term.Page(out, text.String())
 	}
 	printLeftOut(errOut, diffs, turn)
+	printTaken(errOut, diffs, n.Root)
 	if len(l.Paths) == 0 {
 		return printPatch(ctx, n.Client, out, rpc.DiffParams{Workspace: n.Root, TurnID: turn})
 	}
@@ -222,6 +227,24 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff, turn string) {
 			then = "cursord accept --turn " + turn + " brings them there"
 		}
 		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks; %s\n", term.Count(copied, "hunk"), are, then)
+	}
+}
+
+// printTaken prints a line for each file that cannot go back to where it was, because another file is there.
+func printTaken(w io.Writer, list []*sessions.Diff, root string) {
+	created := map[string]bool{}
+	for _, d := range list {
+		created[d.Path] = d.Kind == sessions.DiffCreated
+	}
+	for _, d := range list {
+		whole := slices.ContainsFunc(d.Hunks, func(h sessions.Hunk) bool { return h.Kind == diffs.FileHunk && !h.Isolated })
+		if d.OldPath == "" || d.OldPath == d.Path || created[d.OldPath] || !whole {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(root, d.OldPath)); err == nil {
+			fmt.Fprintf(w, "%s was moved from %s, where another file is now: git apply -R does not take the patch; move that file away first\n",
+				term.Clean(d.Path), term.Clean(d.OldPath))
+		}
 	}
 }
 

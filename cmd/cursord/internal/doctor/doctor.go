@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -95,6 +97,7 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 	d.askDaemon(ctx, o, config.Mend(dirs.Config, err) != "")
 	if err == nil {
 		d.compareOptions(&settings)
+		d.findPrograms(&settings)
 	}
 	if d.Agent != nil && d.Agent.Path != "" && err == nil { // without an agent of its own, the daemon has already looked in our environment
 		d.findOwn(ctx, &settings)
@@ -114,6 +117,26 @@ func (d *Diagnosis) reportConfig(path string, warnings []string, err error) {
 	}
 	for _, w := range warnings {
 		d.problem("config", `correct or remove the key with "cursord config edit"`, "%s", w)
+	}
+}
+
+// findPrograms reports programs of the configuration that are not there.
+func (d *Diagnosis) findPrograms(settings *config.Config) {
+	for _, c := range []struct {
+		key  string
+		line []string
+	}{{"on_turn_end", settings.OnTurnEnd}, {"on_approval", settings.OnApproval}} {
+		if len(c.line) == 0 {
+			continue
+		}
+		if _, err := exec.LookPath(c.line[0]); err != nil {
+			where := "on PATH"
+			if filepath.IsAbs(c.line[0]) {
+				where = "as a program"
+			}
+			d.problem("config", fmt.Sprintf("install it, or name another with: cursord config set %s '[…]'", c.key),
+				"%s runs %s, which is not found %s", c.key, term.Clean(c.line[0]), where)
+		}
 	}
 }
 

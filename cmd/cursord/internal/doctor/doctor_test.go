@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -99,4 +100,19 @@ func TestMistakesOfTheFileHaveFixes(t *testing.T) {
 		}
 		require.Equal(t, want, fixes, file)
 	}
+}
+
+// TestFindPrograms: a program of the configuration that is not there was never named.
+func TestFindPrograms(t *testing.T) {
+	t.Parallel()
+	there, err := os.Executable()
+	require.NoError(t, err)
+	d := &Diagnosis{}
+	d.findPrograms(&config.Config{OnTurnEnd: []string{there}})
+	require.Empty(t, d.Problems)
+	d.findPrograms(&config.Config{OnTurnEnd: []string{there + ".gone"}, OnApproval: []string{"no-such-program", "x"}})
+	require.Equal(t, []string{
+		"on_turn_end runs " + there + ".gone, which is not found as a program: install it, or name another with: cursord config set on_turn_end '[…]'",
+		"on_approval runs no-such-program, which is not found on PATH: install it, or name another with: cursord config set on_approval '[…]'",
+	}, d.Problems)
 }

@@ -135,3 +135,16 @@ func (j *JSONLines) Told(told *api.Told) {
 }
 
 func (j *JSONLines) End() { _ = j.e.Encode(api.ExportLine{End: &j.has}) }
+
+// Spool copies r into a temporary file, which the caller removes.
+func Spool(r io.Reader) (path string, err error) {
+	f, err := os.CreateTemp("", "cursord-import-*.ndjson")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}

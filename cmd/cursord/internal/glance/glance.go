@@ -28,17 +28,9 @@ func Folders(ctx context.Context) (all, pending []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dial.SilentLimit)
-	defer cancel()
-	conn, err := endpoint.Dial(ctx, dirs.Socket)
-	if err != nil {
+	list, running, err := workspaces(ctx, dirs)
+	if !running {
 		return sessions.FoldersIn(dirs.Database())
-	}
-	client := rpc.NewClient(conn, nil)
-	defer client.Close()
-	list, err := client.WorkspaceList(ctx)
-	if err != nil {
-		return nil, nil, err
 	}
 	for _, w := range list.Workspaces {
 		all = append(all, w.Workspace)
@@ -46,5 +38,48 @@ func Folders(ctx context.Context) (all, pending []string, err error) {
 			pending = append(pending, w.Workspace)
 		}
 	}
-	return all, pending, nil
+	return all, pending, err
+}
+
+// A Followed says which workspaces an editor follows by itself.
+type Followed struct {
+	Folders []string `json:"folders"` // with a session or something to review; if no daemon runs, with something to review
+	Socket  string   `json:"socket"`  // where the daemon listens, or will: a reason to ask again when it is made
+	News    string   `json:"news"`    // a file in the same folder, which is another such reason
+}
+
+// ForEditors returns the workspaces that an editor follows by itself.
+func ForEditors(ctx context.Context) (Followed, error) {
+	f := Followed{Folders: []string{}}
+	dirs, err := endpoint.FindDaemon()
+	if err != nil {
+		return f, err
+	}
+	f.Socket, f.News = dirs.Socket, endpoint.NewFolder(dirs.Socket)
+	list, running, err := workspaces(ctx, dirs)
+	if !running {
+		_, pending, err := sessions.FoldersIn(dirs.Database())
+		f.Folders = append(f.Folders, pending...)
+		return f, err
+	}
+	for _, w := range list.Workspaces {
+		if w.Sessions > 0 || w.PendingHunks > 0 {
+			f.Folders = append(f.Folders, w.Workspace)
+		}
+	}
+	return f, err
+}
+
+// workspaces asks the daemon for its workspaces, and reports whether one runs.
+func workspaces(ctx context.Context, dirs endpoint.Dirs) (list rpc.WorkspaceList, running bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, dial.SilentLimit)
+	defer cancel()
+	conn, err := endpoint.Dial(ctx, dirs.Socket)
+	if err != nil {
+		return list, false, nil
+	}
+	client := rpc.NewClient(conn, nil)
+	defer client.Close()
+	list, err = client.WorkspaceList(ctx)
+	return list, true, err
 }

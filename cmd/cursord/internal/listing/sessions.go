@@ -3,6 +3,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,9 +45,11 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 		return nil
 	}
 	lines := make([]line, 0, len(list))
+	var ids []string
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
-		l := line{session: s, status: "-", branch: branches[s.ID], place: places[s.ID], turns: s.Turns}
+		l := line{session: s, status: "-", turn: "-", branch: branches[s.ID], place: places[s.ID], turns: s.Turns}
 		for _, t := range turns {
+			ids = append(ids, t.ID)
 			if t.Check && t.Status.Final() {
 				l.turns--
 				continue
@@ -55,7 +58,7 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 				l.used.add(t)
 			}
 			if !t.Status.Final() || l.status == "-" {
-				l.status = outcome(t)
+				l.status, l.turn = outcome(t), t.ID
 			}
 		}
 		lines = append(lines, l)
@@ -63,14 +66,30 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	if err != nil {
 		return err
 	}
-	term.Table(out, sessionRows(lines, root == "", term.IsTerminal(out), time.Now()), flexible(root == "")...)
+	short := map[string]string{}
+	if term.IsTerminal(out) {
+		for _, l := range lines {
+			ids = append(ids, l.session.ID)
+		}
+		short = naming.Shortest(ids)
+	}
+	if columns := term.Columns(out); columns > 0 && columns < wideEnough {
+		for i := range lines {
+			lines[i].turn = ""
+		}
+	}
+	term.Table(out, sessionRows(lines, root == "", short, time.Now()), flexible(root == "")...)
 	return nil
 }
+
+// wideEnough is the width from which a terminal shows turns: below it the titles need the room.
+const wideEnough = 100
 
 // A line is a session in a list.
 type line struct {
 	session *sessions.Session
 	status  string // of the running turn, else of the first queued one, else of the latest
+	turn    string // the id of the turn with that status; "" in all lines: not shown
 	used    Used
 	turns   int    // without checks that have ended: no agent has run them
 	branch  string // what stands in front of the title in the tree of forks
@@ -96,7 +115,7 @@ func flexible(all bool) []int {
 	return []int{0}
 }
 
-func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
+func sessionRows(lines []line, all bool, short map[string]string, now time.Time) [][]string {
 	rows := [][]string{{"TITLE"}}
 	if all {
 		rows[0] = append(rows[0], "WORKSPACE")
@@ -105,18 +124,14 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 	if asTree {
 		rows[0] = append(rows[0], "PLACE")
 	}
-	rows[0] = append(rows[0], "STATUS", "TURNS", "TIME", "TOKENS", "UPDATED", "ID")
-	var ids []string
-	for _, l := range lines {
-		ids = append(ids, l.session.ID)
+	rows[0] = append(rows[0], "STATUS", "TURNS", "TIME", "TOKENS", "UPDATED")
+	turns := len(lines) > 0 && lines[0].turn != ""
+	if turns {
+		rows[0] = append(rows[0], "TURN")
 	}
-	names := naming.Shortest(ids)
+	rows[0] = append(rows[0], "ID")
 	for _, l := range lines {
 		s := l.session
-		id := s.ID
-		if short {
-			id = names[id]
-		}
 		row := []string{l.branch + titleOf(s.Title)}
 		if all {
 			row = append(row, term.Clean(s.Workspace))
@@ -124,8 +139,12 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 		if asTree {
 			row = append(row, fmt.Sprint("@", l.place))
 		}
-		rows = append(rows, append(row, l.status, fmt.Sprint(l.turns), l.used.time(), l.used.tokens(),
-			term.Ago(s.UpdatedAt.Time, now), term.Clean(id)))
+		row = append(row, l.status, fmt.Sprint(l.turns), l.used.time(), l.used.tokens(),
+			term.Ago(s.UpdatedAt.Time, now))
+		if turns {
+			row = append(row, term.Clean(cmp.Or(short[l.turn], l.turn)))
+		}
+		rows = append(rows, append(row, term.Clean(cmp.Or(short[s.ID], s.ID))))
 	}
 	return rows
 }

@@ -79,6 +79,9 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 	for line := range strings.Lines(term.CleanText(strings.TrimRight(turn.Asked(), "\n"))) {
 		term.PrintFolded(w, p.Cyan("> "+strings.TrimSuffix(line, "\n"))+"\n")
 	}
+	for _, line := range view.Sent(turn) {
+		term.PrintFolded(w, p.Cyan("> "+line)+"\n")
+	}
 	was := sessions.ItemKind("")
 	for _, item := range items {
 		if item.Kind != sessions.ItemTool || was != sessions.ItemTool {

@@ -50,12 +50,12 @@ func TestPlacesInATree(t *testing.T) {
 	for _, n := range tree(list) {
 		lines = append(lines, line{session: n.session, branch: n.branch, place: places[n.session.ID]})
 	}
-	rows := sessionRows(lines, true, false, time.Now())
+	rows := sessionRows(lines, true, nil, time.Now())
 	var shown []string
 	for _, row := range rows {
 		shown = append(shown, row[0]+" "+row[2])
 	}
 	require.Equal(t, []string{"TITLE PLACE", "other @1", "new @2", "root @3", "└ fork @1"}, shown)
 	lines[0].place = 0
-	require.NotContains(t, sessionRows(lines[:1], true, false, time.Now())[0], "PLACE")
+	require.NotContains(t, sessionRows(lines[:1], true, nil, time.Now())[0], "PLACE")
 }

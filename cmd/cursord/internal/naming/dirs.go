@@ -38,3 +38,27 @@ func ResolveDir(dir string) (string, error) {
 	}
 	return abs, nil
 }
+
+// Owner returns the workspace of a file: the innermost known one that contains it, else the git work tree; "" if there is neither, or if the user has
+// named a workspace.
+func (n Names) Owner(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil || n.Known == nil {
+		return ""
+	}
+	return owner(paths.ResolveDirs(path), HomeDir(), n.Known)
+}
+
+func owner(file, home string, known map[string]bool) (tree string) {
+	for dir := file; ; dir = filepath.Dir(dir) {
+		if known[dir] && (dir == file || !Wide(dir, home)) {
+			return dir
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && tree == "" {
+			tree = dir
+		}
+		if filepath.Dir(dir) == dir {
+			return tree
+		}
+	}
+}

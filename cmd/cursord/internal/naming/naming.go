@@ -28,7 +28,8 @@ const (
 // Names resolves names in a workspace. @N counts in that workspace; a prefix is looked for there first, then everywhere.
 type Names struct {
 	Client *rpc.Client
-	Root   string // the workspace
+	Root   string          // the workspace
+	Known  map[string]bool // the known workspaces; nil if the user has named the workspace
 }
 
 // Around returns the workspace of the directory here: the nearest directory, from here upwards, that is a known workspace or
@@ -170,7 +171,13 @@ func (n Names) TurnOf(ctx context.Context, session, name string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if late {
+	switch {
+	case late && len(turns) == 0:
+		return "", &rpc.Error{
+			Message: fmt.Sprintf("no turns in session %s", term.Clean(session)),
+			Data:    rpc.ErrorData{Hint: fmt.Sprintf(`begin one with: cursord run --session %s "…"`, term.Clean(session))},
+		}
+	case late:
 		return n.lateTurn(turns, place, "session "+session)
 	}
 	var all []candidate

@@ -92,3 +92,26 @@ func TestTheRootIsNobodysWorkspace(t *testing.T) {
 		require.Equal(t, want, Around(here, home, known), here)
 	}
 }
+
+// TestOwner: a file is of the innermost known workspace around it, else of the git work tree, wherever the command is given.
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	home, repo := filepath.Join(top, "home"), filepath.Join(top, "repo")
+	require.NoError(t, os.MkdirAll(filepath.Join(repo, "module", ".git"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(repo, ".git"), 0o700))
+	known := map[string]bool{"/": true, home: true, filepath.Join(home, "app"): true, filepath.Join(home, "app", "sub"): true}
+	for file, want := range map[string]string{
+		filepath.Join(top, "f"):                   "",
+		filepath.Join(home, "f"):                  "",
+		filepath.Join(home, "app", "f"):           filepath.Join(home, "app"),
+		filepath.Join(home, "app", "sub", "f"):    filepath.Join(home, "app", "sub"),
+		filepath.Join(home, "app"):                filepath.Join(home, "app"),
+		filepath.Join(repo, "module", "dir", "f"): filepath.Join(repo, "module"),
+		filepath.Join(repo, "f"):                  repo,
+	} {
+		require.Equal(t, want, owner(file, home, known), file)
+	}
+	known[repo] = true
+	require.Equal(t, repo, owner(filepath.Join(repo, "module", "dir", "f"), home, known), "a submodule is of the workspace that knows it")
+}

@@ -102,7 +102,7 @@ func (r *review) request(
 	for try := 1; ; try++ {
 		sent := shown.Rev
 		var out api.Decided
-		err := r.client.Call(ctx, method, rpc.DecideParams{Workspace: r.root, Hunks: &ids, Lines: lines, Rev: &sent}, &out)
+		err := r.client.Call(ctx, method, rpc.DecideParams{Workspace: r.root, Hunks: &ids, Lines: lines, Replace: r.replace, Rev: &sent}, &out)
 		if err == nil {
 			r.log = append(r.log, reviewStep{
 				decision: out.Decision, path: path, before: steps(shown), cuts: slices.Clone(f.cuts), at: f.at, accept: accept, hunks: out.Applied,

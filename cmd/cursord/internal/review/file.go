@@ -29,7 +29,7 @@ type part struct {
 func (p part) whole() bool { return p.to-p.from >= p.of }
 
 // splits reports whether the part can be split into smaller ones.
-func (p part) splits() bool { return p.to-p.from > 1 }
+func (p part) splits() bool { return p.to-p.from > 1 && !p.hunk.BothChanged() }
 
 // changedLines returns the indices of a hunk's changed lines.
 func changedLines(h sessions.Hunk) (at []int) {

@@ -13,23 +13,23 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// A spot is a part to which the person may go.
-type spot struct {
+// A destination is a part to which the person may go.
+type destination struct {
 	file int // index in r.files
 	part part
 }
 
-// spots returns all parts that are left, in order.
-func (r *review) spots() (all []spot) {
+// destinations returns all parts that are left, in order.
+func (r *review) destinations() (all []destination) {
 	for i, f := range r.files {
 		for _, p := range f.parts() {
-			all = append(all, spot{i, p})
+			all = append(all, destination{i, p})
 		}
 	}
 	return all
 }
 
-func (r *review) goTo(s spot) {
+func (r *review) goTo(s destination) {
 	r.at = s.file
 	r.files[s.file].at = s.part.step
 }
@@ -56,7 +56,7 @@ func (r *review) ofFiles(path string) string {
 // jump goes to where: the number of a hunk, or the beginning or a part of a file's path. If where is empty, it lists the
 // hunks and asks. again reports whether to ask about the present part again.
 func (r *review) jump(ctx context.Context, present part, where string) (again bool, err error) {
-	all := r.spots()
+	all := r.destinations()
 	if where == "" {
 		const most = 50 // lines of the list
 		for i, s := range all[:min(len(all), most)] {
@@ -85,9 +85,9 @@ func (r *review) jump(ctx context.Context, present part, where string) (again bo
 		r.goTo(all[n-1])
 		return false, nil
 	}
-	i := slices.IndexFunc(all, func(s spot) bool { return strings.HasPrefix(r.files[s.file].diff.Path, where) })
+	i := slices.IndexFunc(all, func(s destination) bool { return strings.HasPrefix(r.files[s.file].diff.Path, where) })
 	if i < 0 {
-		i = slices.IndexFunc(all, func(s spot) bool { return strings.Contains(r.files[s.file].diff.Path, where) })
+		i = slices.IndexFunc(all, func(s destination) bool { return strings.Contains(r.files[s.file].diff.Path, where) })
 	}
 	if i < 0 {
 		r.tell(fmt.Sprintf("No file left to review matches %q.", term.Abridge(where, 40)))
@@ -134,8 +134,8 @@ func (r *review) search(ctx context.Context, present part, expr string) (again b
 		return true, nil
 	}
 	r.sought = expr
-	all := r.spots()
-	here := slices.IndexFunc(all, func(s spot) bool { return s.file == r.at && s.part.step == present.step })
+	all := r.destinations()
+	here := slices.IndexFunc(all, func(s destination) bool { return s.file == r.at && s.part.step == present.step })
 	for i := 1; i <= len(all); i++ {
 		s := all[(here+i+len(all))%len(all)]
 		if slices.ContainsFunc(s.part.hunk.Lines, re.MatchString) || re.MatchString(r.files[s.file].diff.Path) {

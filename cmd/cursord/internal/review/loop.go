@@ -17,16 +17,20 @@ import (
 )
 
 // Question returns the question about a part. It offers s only for a part that can be split.
-func Question(splits bool) string {
+func Question(splits, both bool) string {
 	s := ""
 	if splits {
 		s = "s,"
+	}
+	if both {
+		s += "t,"
 	}
 	return "Keep this hunk [y,n,a,d,j,k,g,/," + s + "e,u,c,p,q,?]? "
 }
 
 const Help = `  y  accept this hunk
   n  reject it: the old lines come back
+  t  take the agent's lines in place of yours, where you have changed the same ones; y keeps both, n keeps yours
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
   s  split it: into its separate changes, then into old and new lines, then into single lines;
@@ -58,6 +62,7 @@ type review struct {
 
 	numbers map[string]int // the files' numbers, by path; see number
 	sought  string         // the last regular expression searched for
+	replace bool           // the present accept removes the person's lines where both have changed the same ones
 
 	accepted, rejected, comments int
 }
@@ -275,7 +280,7 @@ func (r *review) show(f *reviewFile, p part) {
 // decided asks about a part until there is something new to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
-		answer, err := r.in.ask(ctx, term.Fold(r.palette.Bold(Question(p.splits())), term.Columns(r.out)))
+		answer, err := r.in.ask(ctx, term.Fold(r.palette.Bold(Question(p.splits(), p.hunk.BothChanged())), term.Columns(r.out)))
 		if err != nil {
 			return err
 		}
@@ -294,6 +299,13 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	switch {
 	case answer == "y", answer == "n":
 		return r.decide(ctx, f, p, answer == "y", false)
+	case answer == "t" && !p.hunk.BothChanged():
+		r.tell("You have not changed these lines.")
+		return true, nil
+	case answer == "t":
+		r.replace = true
+		defer func() { r.replace = false }()
+		return r.decide(ctx, f, p, true, false)
 	case answer == "a", answer == "d":
 		return r.decide(ctx, f, p, answer == "a", true)
 	case answer == "s":

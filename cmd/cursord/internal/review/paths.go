@@ -23,6 +23,36 @@ func Pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.
 	return list.Diffs, err
 }
 
+// WorkspaceOf returns the workspace in which paths are reviewed. It is root, unless root has nothing to review at a path and the workspace
+// that owner returns for the path has. Paths of different workspaces are an error.
+func WorkspaceOf(ctx context.Context, client *rpc.Client, root string, owner func(path string) string, paths []string) (string, error) {
+	has := func(workspace, path string) (bool, error) {
+		diffs, err := Pending(ctx, client, workspace)
+		return len(SelectDiffs(diffs, workspace, path)) > 0, err
+	}
+	chosen := root
+	for i, path := range paths {
+		at := root
+		if own := owner(path); own != "" && own != root {
+			there, err := has(root, path)
+			if err == nil && !there {
+				if there, err = has(own, path); there {
+					at = own
+				}
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+		if i > 0 && at != chosen {
+			return "", fmt.Errorf("%s is in %s, and %s in %s: name paths of one workspace",
+				term.Clean(paths[i-1]), term.Clean(chosen), term.Clean(path), term.Clean(at))
+		}
+		chosen = at
+	}
+	return chosen, nil
+}
+
 // Count returns the number of hunks in diffs, and of files that have hunks.
 func Count(diffs []*sessions.Diff) (hunks, files int) {
 	for _, d := range diffs {

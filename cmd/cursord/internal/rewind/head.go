@@ -18,8 +18,8 @@ var headLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // movedHead returns the commit to which HEAD of a folder's repository has moved since a moment; "" if it has not, or if that is unknown.
-// It reads git's log of HEAD, and runs no git: nobody needs to trust the repository. Of the moves in the second of that moment, it is only
-// known of the last one whether it was later: by the time of the log.
+// It reads git's log of HEAD, and runs no git: nobody needs to trust the repository. The log counts in seconds. Of several moves in the second
+// of that moment, only the last one can be placed before or after it: by the time at which the log was written.
 func movedHead(folder string, since time.Time) string {
 	first, last := "", ""
 	log := filepath.Join(gitDir(folder), "logs", "HEAD")

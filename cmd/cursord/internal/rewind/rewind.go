@@ -12,6 +12,7 @@ import (
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -109,7 +110,7 @@ func commits(done api.Rewound, began time.Time) string {
 // preview prints what a rewind would do.
 func preview(would api.Rewound, began time.Time, out, errOut io.Writer) (err error) {
 	if would.Patch != "" {
-		err = term.Page(out, term.CleanText(would.Patch))
+		err = term.Page(out, view.Patch(term.PaletteOf(out), would.Patch))
 	}
 	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(would), changes(would))+left(would.Skipped)+commits(would, began))
 	return err

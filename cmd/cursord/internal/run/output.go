@@ -57,7 +57,7 @@ func Follow(turn string, f Format, out, errOut io.Writer, quiet bool) *view.Foll
 	return view.NewFollower(turn, view.NewScreen(out, errOut), nil)
 }
 
-// PrintText prints the agent's text of a turn that has ended as Follow shows it in the format Text.
+// PrintText prints the agent's text of a turn that has ended, as Follow does in the format Text.
 func PrintText(ctx context.Context, client *rpc.Client, out io.Writer, turn *sessions.Turn) error {
 	items, err := pages.Items(ctx, client, turn)
 	if err != nil {

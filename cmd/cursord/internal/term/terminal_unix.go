@@ -3,6 +3,7 @@
 package term
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -49,6 +50,26 @@ func (m Mode) Set(f *os.File) error {
 func InFront(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// Own opens the terminal at which this program was started; nil if there is none. alone is false if another program of the same pipeline or
+// script has it open by Own: what is typed could go to the wrong one of them.
+func Own() (f *os.File, alone bool) {
+	f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, true
+	}
+	own := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(unix.Getpgrp()), Len: 1} // a byte for each group of processes: only one is in front
+	err = unix.FcntlFlock(f.Fd(), unix.F_SETLK, &own)
+	if alone = err == nil; !alone && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES) {
+		parent, err := unix.Getpgid(os.Getppid()) // a system without locks of terminals
+		alone = err == nil && parent != unix.Getpgrp()
+	}
+	if !alone {
+		f.Close()
+		return nil, false
+	}
+	return f, true
 }
 
 // DropTyped drops what was typed at a terminal and not read yet.

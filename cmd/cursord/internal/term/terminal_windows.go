@@ -62,6 +62,9 @@ func Suspend() {}
 // InFront reports whether a file is a terminal whose keys go to this program.
 func InFront(f *os.File) bool { return IsTerminal(f) }
 
+// Own returns nil: here only the standard streams lead to the console.
+func Own() (f *os.File, alone bool) { return nil, true }
+
 // DropTyped drops what was typed at a terminal and not read yet.
 func DropTyped(f *os.File) {
 	_ = windows.FlushConsoleInputBuffer(windows.Handle(f.Fd())) // without it, what was typed before counts as typed now

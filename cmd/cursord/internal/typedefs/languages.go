@@ -14,7 +14,7 @@ var Languages = []struct {
 	types       *language
 }{
 	{"typescript", "types for TypeScript", typeScript},
-	{"python", "types for Python 3.11: typed dictionaries, of which what json.loads returns is", python},
+	{"python", "types for Python 3.11: typed dictionaries, as json.loads returns them", python},
 	{"lua", "types for the Lua language server, as Neovim's plugins use them", lua},
 }
 

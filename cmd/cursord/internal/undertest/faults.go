@@ -14,8 +14,8 @@ import (
 	"cursord/daemon"
 )
 
-// faults kills a daemon, or fails its write, at the n-th step of its decisions. A file has the plan: "kill n" or "fail n
-// errno". A new plan restarts the count. A write has two steps: before it, and after half of it. The steps reached are
+// faults kills a daemon, fails its write, or has it wait for another plan, at the n-th step of its decisions. A file has the plan: "kill n",
+// "fail n errno" or "wait n". A new plan restarts the count. A write has two steps: before it, and after half of it. The steps reached are
 // appended to a file beside the plan.
 type faults struct {
 	plan string
@@ -71,14 +71,23 @@ func (f *faults) reach(name, what string, at int, errno string, first ...func())
 	for _, do := range first {
 		do()
 	}
-	if what == "kill" {
+	switch what {
+	case "kill":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
+	case "wait":
+		for {
+			if now, err := os.ReadFile(f.plan); err == nil && string(now) != f.current {
+				return nil
+			}
+			time.Sleep(time.Millisecond)
+		}
 	}
 	return &os.PathError{Op: name, Path: "f", Err: errnos[errno]}
 }
 
-// commitFault makes commits of the database fail or wait. The file has the name of an errno, a duration, or "hold": until it has not.
+// commitFault makes commits of the database fail or wait. The file has the name of an errno, a duration, "hold": until it has not, or "one":
+// the next commit goes through, and the file says "hold" then.
 func commitFault(plan string) func(daemon.Step) error {
 	planned := func() string {
 		text, err := os.ReadFile(plan)
@@ -97,6 +106,12 @@ func commitFault(plan string) func(daemon.Step) error {
 		}
 		if d, err := time.ParseDuration(word); err == nil {
 			time.Sleep(d)
+		}
+		if word == "one" {
+			if err := os.WriteFile(plan, []byte("hold"), 0o600); err != nil {
+				panic(err)
+			}
+			return nil
 		}
 		for word == "hold" {
 			time.Sleep(time.Millisecond)

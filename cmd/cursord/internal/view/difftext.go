@@ -56,6 +56,32 @@ func DiffTitle(p term.Palette, d *sessions.Diff) string {
 	return p.Bold(name) + " (" + strings.Join(about, ", ") + ")"
 }
 
+// Patch returns a patch in git's form for people.
+func Patch(p term.Palette, patch string) string {
+	var b strings.Builder
+	inHunk := false
+	for line := range strings.Lines(term.CleanText(patch)) {
+		text, end := strings.CutSuffix(line, "\n")
+		paint := func(s string) string { return s }
+		switch {
+		case strings.HasPrefix(text, "diff "):
+			inHunk, paint = false, p.Bold
+		case strings.HasPrefix(text, "@@ "):
+			inHunk, paint = true, p.Cyan
+		case inHunk && strings.HasPrefix(text, "+"):
+			paint = p.Green
+		case inHunk && strings.HasPrefix(text, "-"):
+			paint = p.Red
+		case !inHunk && (strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ")):
+			paint = p.Bold
+		}
+		if b.WriteString(paint(text)); end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
 func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
 	term.PrintFolded(w, HunkHead(p, h)+"\n")
 	for _, line := range HunkLines(p, h) {
@@ -85,9 +111,9 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 	if len(h.Beside) > 0 {
 		var yours []string
 		for _, i := range h.Beside {
-			yours = append(yours, strings.TrimSpace(h.Lines[i]))
+			yours = append(yours, strings.TrimSpace(h.Lines[i][1:]))
 		}
-		head += "\n" + p.Yellow("the work tree has changed here, too, by you or by what you accepted, and its lines stay beside the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
+		head += "\n" + p.Yellow("the work tree has changed here, too, by you or by what you accepted: reject keeps its lines, accept keeps both, accept --replace takes the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
 	}
 	return head
 }

@@ -20,3 +20,12 @@ func TestDiffTitle(t *testing.T) {
 		require.Equal(t, want, DiffTitle(false, d))
 	}
 }
+
+// TestPatch has the colours of "cursord diff", and takes no line of a file for one of the patch.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	const patch = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n--- b\n+++ c\x1b[2J\n\\ No newline at end of file\ndiff --git a/g b/g\nold mode 100644\n"
+	require.Equal(t, "\x1b[1mdiff --git a/f b/f\x1b[0m\nindex 1..2 100644\n\x1b[1m--- a/f\x1b[0m\n\x1b[1m+++ b/f\x1b[0m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[0m\n"+
+		" a\n\x1b[31m--- b\x1b[0m\n\x1b[32m+++ c␛[2J\x1b[0m\n\\ No newline at end of file\n\x1b[1mdiff --git a/g b/g\x1b[0m\nold mode 100644\n", Patch(true, patch))
+	require.Equal(t, "diff --git a/f b/f\n", Patch(false, "diff --git a/f b/f\n"))
+}

@@ -21,7 +21,7 @@ type Follower struct {
 	Show  *Screen                  // output for people, or nil
 	Lines io.Writer                // output for programs as lines of JSON, or nil
 	Ended chan *sessions.Turn      // receives the turn after all of it was shown
-	Asked func(*sessions.Approval) // gets what the turn's agent asks, each time that changes; or nil. It must not wait
+	Asked func(*sessions.Approval) // gets what the turn's agent asks, each time that changes; or nil
 	News  atomic.Uint64            // counts the notifications about the turn
 
 	mu       sync.Mutex // guards the fields below, and Show
@@ -53,10 +53,17 @@ func NewFollower(turn string, show *Screen, lines io.Writer) *Follower {
 }
 
 func (f *Follower) Notify(method string, params json.RawMessage) {
+	if a := f.take(method, params); a != nil && f.Asked != nil {
+		f.Asked(a)
+	}
+}
+
+// take shows a notification, and returns the approval that it is about, if it is the turn's.
+func (f *Follower) take(method string, params json.RawMessage) *sessions.Approval {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {
-		return
+		return nil
 	}
 	if method == "item/delta" {
 		var d rpc.DeltaParams
@@ -68,11 +75,11 @@ func (f *Follower) Notify(method string, params json.RawMessage) {
 			}
 			f.print(method, params)
 		}
-		return
+		return nil
 	}
 	var c Change
 	if json.Unmarshal(params, &c) != nil {
-		return // another version has sent it
+		return nil // another version has sent it
 	}
 	switch {
 	case method == "log/message":
@@ -102,12 +109,11 @@ func (f *Follower) Notify(method string, params json.RawMessage) {
 	case c.Approval != nil && c.Approval.TurnID == f.turn:
 		f.News.Add(1)
 		f.print(method, params)
-		if f.Asked != nil {
-			f.Asked(c.Approval)
-		}
+		return c.Approval
 	case c.Diff != nil && slices.Contains(c.Diff.Turns, f.turn):
 		f.print(method, params)
 	}
+	return nil
 }
 
 // Waits shows on a terminal what the turn waits for, until the next notification.
@@ -123,6 +129,9 @@ func (f *Follower) Waits(what string) {
 func (f *Follower) Say(w io.Writer, lines ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.Show != nil && f.Show.ErrOut != w {
+		f.Show.apart(w)
+	}
 	for _, line := range lines {
 		if f.Show != nil && f.Show.ErrOut == w {
 			f.Show.Line(line)

@@ -62,6 +62,12 @@ func (m *Markdown) Turn(t *sessions.Turn) {
 	for line := range strings.Lines(strings.TrimRight(t.Asked(), "\n")) {
 		m.print("> %s\n", strings.TrimRight(line, "\r\n"))
 	}
+	for i, line := range Sent(t) {
+		if i == 0 {
+			m.print(">\n")
+		}
+		m.print("> %s\n", line)
+	}
 }
 
 // Item writes an item of the latest turn.

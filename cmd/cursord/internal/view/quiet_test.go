@@ -134,6 +134,17 @@ func TestQuietOnAScreen(t *testing.T) {
 	require.Empty(t, out.String(), "nothing of it goes into a pipe")
 }
 
+// TestTypedAhead: what a person has typed before a line of progress is not left in it.
+func TestTypedAhead(t *testing.T) {
+	t.Parallel()
+	var w narrow
+	s := NewTerminal(&w, false)
+	s.say("i", "One.")
+	w.Reset()
+	s.Quiet("working for 1s")
+	require.Equal(t, "\n\r\x1b[K… working for 1s", w.String())
+}
+
 // narrow is a terminal with 40 columns.
 type narrow struct{ bytes.Buffer }
 
@@ -145,12 +156,12 @@ func TestWaitIsShownWhole(t *testing.T) {
 	var w narrow
 	s := NewTerminal(&w, false)
 	s.Behind(`waiting for the turn "paint the fence" of session 01M8HQM764TY3JFQFWTP7PWVFC`)
-	require.Equal(t, "… (Ctrl-C cancels this turn) waiting\n  for the turn \"paint the fence\" of\n  session 01M8HQM764TY3JFQFWTP7PWVFC", w.String())
+	require.Equal(t, "\r\x1b[K… (Ctrl-C cancels this turn) waiting\n  for the turn \"paint the fence\" of\n  session 01M8HQM764TY3JFQFWTP7PWVFC", w.String())
 	w.Reset()
 	s.Line("ok")
 	require.Equal(t, "\r\x1b[K\x1b[A\x1b[K\x1b[A\x1b[Kok\n", w.String())
 	w.Reset()
 	s.await("… " + "0123456789 0123456789 0123456789 0123456789")
 	s.wipe()
-	require.Equal(t, "… 0123456789 0123456789 0123456789 0…\r\x1b[K", w.String(), "other waits have one line")
+	require.Equal(t, "\r\x1b[K… 0123456789 0123456789 0123456789 0…\r\x1b[K", w.String(), "other waits have one line")
 }

@@ -225,14 +225,17 @@ func (s *Screen) await(what string) {
 	}
 }
 
-// awaitLines shows lines that wipe removes.
+// awaitLines shows lines that wipe removes. It removes what a person has typed ahead, which the terminal has shown there.
 func (s *Screen) awaitLines(lines ...string) {
 	s.waiting = len(lines)
 	for i, line := range lines {
 		lines[i] = s.Palette.Dim(term.Fit(line, s.room()))
 	}
-	io.WriteString(s.ErrOut, strings.Join(lines, "\n"))
+	io.WriteString(s.ErrOut, clearLine+strings.Join(lines, "\n"))
 }
+
+// clearLine removes what stands on the line of the cursor.
+const clearLine = "\r\x1b[K"
 
 // room returns the cells of a line that wipe can remove: one less than the width, so that it does not wrap, and without the
 // "^C" that the terminal may add.
@@ -276,11 +279,19 @@ func (s *Screen) beginLine() {
 	}
 }
 
+// apart ends the agent's line if other text on w would continue it.
+func (s *Screen) apart(w io.Writer) {
+	if s.OutTerm && term.IsTerminal(w) || samePlace(s.out, w) {
+		s.endText(false)
+		s.endLine(s.out, &s.outOpen)
+	}
+}
+
 // wipe removes the line of await.
 func (s *Screen) wipe() {
 	s.call, s.silence = "", ""
 	if s.waiting > 0 {
-		io.WriteString(s.ErrOut, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.waiting-1))
+		io.WriteString(s.ErrOut, clearLine+strings.Repeat("\x1b[A\x1b[K", s.waiting-1))
 		s.waiting = 0
 	}
 }

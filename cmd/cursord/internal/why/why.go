@@ -59,13 +59,18 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if rel, err := filepath.Rel(n.Root, paths.ResolveDirs(path)); err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%s is not in %s: name its own folder (-w DIR)", term.Clean(path), term.Clean(n.Root))
-	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return misuse.Errorf("%s is a folder: name a file", term.Clean(w.File))
 	}
-	said, err := n.Client.FileWhy(ctx, rpc.WhyParams{Workspace: n.Root, Path: path, Lines: w.Lines})
+	roots := slices.Compact([]string{n.Owner(path), n.Root}) // the innermost first: the outer one may know a file of it, too
+	roots = slices.DeleteFunc(roots, func(root string) bool {
+		_, inside := paths.Within(root, paths.ResolveDirs(path))
+		return root == "" || !inside
+	})
+	if len(roots) == 0 {
+		return fmt.Errorf("%s is not in %s: name its own folder (-w DIR)", term.Clean(path), term.Clean(n.Root))
+	}
+	said, err := w.ask(ctx, n.Client, roots, path)
 	switch {
 	case err != nil:
 		return err
@@ -87,6 +92,23 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	}
 	columns := term.Columns(out)
 	return term.Page(out, annotated(said.Lines, path, there, columns)+term.Fold(forgotten(said.Forgotten), columns))
+}
+
+// ask returns what the first workspace says that knows where some of the lines come from; if none does, what the first one says.
+func (w Why) ask(ctx context.Context, client *rpc.Client, roots []string, path string) (first rpc.WhyResult, err error) {
+	for i, root := range roots {
+		said, err := client.FileWhy(ctx, rpc.WhyParams{Workspace: root, Path: path, Lines: w.Lines})
+		if err != nil {
+			return first, err
+		}
+		if slices.ContainsFunc(said.Lines, func(l api.WhyLine) bool { return l.Source != nil || l.Commit != "" }) {
+			return said, nil
+		}
+		if i == 0 {
+			first = said
+		}
+	}
+	return first, nil
 }
 
 // forgotten is the remark about a file of which a history was dropped.

@@ -145,7 +145,7 @@ func TestLoadWhileTheAgentAsks(t *testing.T) {
 				order = append(order, "question")
 			}
 		}
-		require.Equal(t, []string{"said", "answered", "call", "question"}, order)
+		require.Equal(t, []string{"said", "call", "answered", "question"}, order)
 	}
 	// A resume leaves the call and the question as they are. Nothing that waits has failed.
 	mark := c.mark()

@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestTurnsOutliveEditors: the end of the input, SIGTERM and SIGKILL end the agent's face, and no turn.
+// TestTurnsOutliveEditors: the end of the input, SIGTERM and SIGKILL end the agent's face, and no turn. Once a prompt had no answer then.
 func TestTurnsOutliveEditors(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*client){
@@ -30,11 +30,16 @@ func TestTurnsOutliveEditors(t *testing.T) {
 			w := trusted(t, waiting("go")...)
 			c := opens(w, nil)
 			s := c.session()
-			c.asks(s, "Do it")
+			prompt := c.asks(s, "Do it")
 			c.update(0, "begun")
 			end(c)
 			state, err := c.cmd.Process.Wait()
 			require.NoError(t, err)
+			if name != "KILL" {
+				var e *rpc.Error
+				require.ErrorAs(t, c.answers(prompt, nil), &e)
+				require.Equal(t, rpc.CodeCancelled, e.Code)
+			}
 			require.Equal(t, name == "EOF", state.Success(), "%v", state)
 			require.Equal(t, sessions.TurnRunning, turnsOf(w, s)[0].Status)
 			w.Put("../go", "")

@@ -112,7 +112,11 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, answer(s, "/review"), "Nothing to review")
 	require.Contains(t, answer(s, "/accept"), "Nothing to decide")
 	require.Contains(t, answer(s, "/undo"), "nothing to undo")
+	titles := w.CursordOK("sessions")
+	require.Contains(t, titles, "\n/review ", "a session of commands alone is called by the first")
+	require.NotContains(t, titles, "(no title)")
 	c.prompts(s, "Do it")
+	require.Contains(t, w.CursordOK("sessions"), "\nDo it ")
 	runs := len(w.Runs())
 
 	text := answer(s, "/review")

@@ -131,6 +131,8 @@ func TestRecapCommand(t *testing.T) {
 	s := c.session()
 	require.Contains(t, said(c.goesThrough(s, "/recap"), "agent_message_chunk"), "no prompt to ask again")
 	c.prompts(s, "remember the word")
+	require.Contains(t, said(c.goesThrough(s, "/recap"), "agent_message_chunk"), "The agent has lost no chat in the last turn")
+	require.Len(t, w.Runs(), 1)
 	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
 	mark := c.mark()
 	id := c.sends("session/prompt", world.Obj{"sessionId": s, "prompt": []world.Obj{

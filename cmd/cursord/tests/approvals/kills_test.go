@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,6 +25,8 @@ const (
 	halfway    = "half of the answer is sent"
 	unanswered = "the answer is taken, and not on disk yet"
 	untold     = "the answer is on disk, and the agent has not read it"
+	unsaid     = "the answer is on disk, the command runs, and nothing later is on disk"
+	refused    = "the answer is on disk, and it is a no"
 	running    = "the command runs"
 )
 
@@ -49,6 +52,7 @@ func TestKills(t *testing.T) {
 		{halfway, "client", ended, goes, false},
 		{unanswered, "client", ended, goes, true}, {unanswered, "daemon", none, stopped, false}, {unanswered, "agent", ended, fails, false},
 		{untold, "client", ended, goes, true}, {untold, "daemon", ended, stopped, false}, {untold, "agent", ended, fails, false},
+		{unsaid, "daemon", ended, stopped, true}, {refused, "daemon", ended, stopped, false},
 		{running, "client", ended, goes, true}, {running, "daemon", ended, stopped, true}, {running, "agent", ended, fails, true},
 	} {
 		t.Run(c.killed+", when "+c.step, func(t *testing.T) {
@@ -80,6 +84,13 @@ func TestKills(t *testing.T) {
 			if c.approval != "" {
 				require.Equal(t, c.approval, latest[k.approval.ID])
 			}
+			if call := k.call(e); call != nil && c.killed == "daemon" && !call.StartedAt.Before(k.approval.CreatedAt.Time) { // else it counts as begun before the question
+				want := sessions.ItemRejected
+				if c.approval == ended && c.step != refused {
+					want = sessions.ItemCancelled
+				}
+				require.Equal(t, want, call.Status, call.Tool.Error)
+			}
 			if c.ran {
 				require.Equal(t, "ran\n", k.w.Get("ran"))
 			} else {
@@ -87,6 +98,23 @@ func TestKills(t *testing.T) {
 			}
 		})
 	}
+}
+
+// call returns the call of the command that was asked for, which is in the transcript; nil if it cannot be told whether it was.
+func (k *kill) call(e *world.Editor) *sessions.Item {
+	t := k.w.T
+	t.Helper()
+	var read struct{ Items []*sessions.Item }
+	e.Must("session/read", world.Obj{"sessionId": k.turn.SessionID}, &read)
+	calls := slices.DeleteFunc(read.Items, func(it *sessions.Item) bool { return it.Kind != sessions.ItemTool })
+	if k.approval == nil {
+		require.LessOrEqual(t, len(calls), 1)
+		return nil
+	}
+	require.Len(t, calls, 1)
+	require.Equal(t, k.approval.Command, calls[0].Tool.Command)
+	require.NotEqual(t, sessions.ItemRunning, calls[0].Status)
+	return calls[0]
 }
 
 // A kill is a world whose agent asks for a command.
@@ -156,6 +184,13 @@ func (k *kill) reach(step string) {
 		k.signal(syscall.SIGSTOP)
 		k.decider.Must("approval/answer", answer, nil)
 		ended(k.watcher, k.approval.ID)
+	case unsaid:
+		k.w.Put(k.commits, "one")
+		k.decider.Must("approval/answer", answer, nil)
+		require.True(t, world.Comes(world.Patience, func() bool { return strings.HasSuffix(k.w.Get("ran"), "\n") }))
+	case refused:
+		k.signal(syscall.SIGSTOP)
+		k.decider.Must("approval/answer", world.Obj{"approvalId": k.approval.ID, "optionId": "reject-once"}, nil)
 	case running:
 		k.decider.Must("approval/answer", answer, nil)
 		require.True(t, world.Comes(world.Patience, func() bool { return strings.HasSuffix(k.w.Get("ran"), "\n") }))

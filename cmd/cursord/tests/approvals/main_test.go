@@ -27,6 +27,15 @@ func asking(t testing.TB, settings string, lines ...string) *world.World {
 // runs is a line of a script: a command that needs a permission, and leaves a file.
 const runs = `{"fake":"shell","ask":true,"command":"echo ran >>ran"}`
 
+// chats opens a terminal with the chat.
+func chats(t *testing.T, w *world.World) *world.Tmux {
+	t.Helper()
+	tm := w.Terminal(t)
+	tm.Types("cursord chat", "Enter")
+	tm.Shows("Enter sends")
+	return tm
+}
+
 // asked waits until an editor has a pending approval behind the first n notifications.
 func asked(e *world.Editor) *sessions.Approval {
 	e.T.Helper()

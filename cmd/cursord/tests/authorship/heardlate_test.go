@@ -51,6 +51,7 @@ func TestASaveThatOnlyItsTimeShows(t *testing.T) {
 			if c.agents != "" {
 				e.Until("the edit", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == "f" })
 			}
+			w.Sleeps() // with all that the agent has said; else the command may have begun before
 			require.NoError(t, w.Cmd.Process.Signal(syscall.SIGSTOP))
 			w.Put("f", c.mine)
 			require.Eventually(t, func() bool { // a later tick of the file system's clock

@@ -198,6 +198,6 @@ func TestASaveAtTheEndOfACallThatReportsNothing(t *testing.T) {
 		for _, h := range e.Diffs()["f"].Hunks {
 			e.Decides("diff/reject", world.Obj{"hunks": []string{h.ID}})
 		}
-		require.Equal(t, before, w.Get("f"), "round %d", n)
+		require.Contains(t, []string{before, mine}, w.Get("f"), "round %d", n)
 	}
 }

@@ -152,7 +152,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 	w.Plays(append(world.Shells("c", "date +%s%N >first; date +%s%N >second"), `{"type":"result","subtype":"success","result":"done"}`)...)
 	sh := func(line string) (string, error) {
 		cmd := exec.Command("sh", "-euc", line)
-		cmd.Dir, cmd.Env = w.Root, w.Env("XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+		cmd.Dir, cmd.Env = w.Root, w.Env("XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "GIT_COMMITTER_NAME=n", "GIT_COMMITTER_EMAIL=e")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -35,7 +35,7 @@ func TestTerminalReview(t *testing.T) {
 	e := w.Opens()
 	session := e.Turn(nil).SessionID
 	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
-	ask, askOfOne := strings.TrimSpace(review.Question(true)), strings.TrimSpace(review.Question(false))
+	ask, askOfOne := strings.TrimSpace(review.Question(true, false)), strings.TrimSpace(review.Question(false, false))
 	first := "\n-total = old(value)\n+total = new(value)\n line 1\n line 2\n line 3\n" + ask
 	part := "\n-total = old(value)\n·+total = new(value)\n line 1\n line 2\n" + askOfOne
 	second := "\n line 5\n line 6\n line 7\n-line 8\n+eight␛[2J\n line 9\n line 10\n line 11\n" + ask

@@ -127,8 +127,11 @@ func TestEmacsApprovalElsewhereKeepsTheFocus(t *testing.T) {
 		w.Put("../go", "")
 		two := asked("echo two") // while f was selected
 		e.eval(`(progn (select-window (split-window)) (find-file %q) nil)`, w.Path("g"))
+		told := `(not (null (string-search "the agent asks: echo two" (or (current-message) ""))))`
+		e.until("the echo area tells of it", told)
 		c.Must("approval/answer", world.Obj{"approvalId": two.ID, "optionId": "allow-once"}, nil)
 		e.until("it goes away", `(not (get-buffer-window "*cursord asks*"))`)
+		e.until("the echo area tells of it no more", `(not `+told+`)`)
 		c.Ends(turn.ID)
 		require.Equal(t, "g", e.eval(`(buffer-name)`))
 		e.quiet()
@@ -158,6 +161,37 @@ func TestEmacsApprovalsInARow(t *testing.T) {
 		e.until("back in the file", `(equal (buffer-name) "f")`)
 		require.Equal(t, "one\n", e.buffer("f"))
 		require.Equal(t, "one\ntwo\n", w.Get("ran"))
+		e.quiet()
+	})
+}
+
+// TestEmacsDeclines: "n" ends a question that offers no such answer, and a text for a plan is said to be a no.
+func TestEmacsDeclines(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		_, c, e, tm := aQuestion(t, bin, `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`,
+			`{"fake":"plan","text":"# Paint\n\nPaint it."}`, `{"fake":"say","text":"over"}`)
+		e.eval(`(setq cursord--approval-reading 0)`)
+		turn := c.Asks(world.Obj{"prompt": "begin"})
+		answered := func(part string) sessions.ApprovalAnswer {
+			t.Helper()
+			return *c.Until(part, func(m world.Notification) bool {
+				return m.Approval != nil && m.Approval.Status == sessions.ApprovalAnswered && strings.Contains(m.Approval.Title+m.Approval.Detail, part)
+			}).Approval.Answer
+		}
+		e.poll("the question", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "Which colour?") })
+		e.command("cursord-approvals")
+		require.Contains(t, e.buffer("*cursord asks*"), "1 Red\n2 Blue\nn no answer: the agent goes on without one\n")
+		untilScreen(tm, e, `(?m)^ *n no  RET the answer at point`)
+		tm.Types("n")
+		require.Equal(t, sessions.ApprovalAnswer{OptionID: "cursord:none"}, answered("Which colour?"))
+		e.poll("the plan", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "Paint it.") })
+		require.Contains(t, e.buffer("*cursord asks*"), "1 Accept the plan (y)\n2 Reject the plan (n)\nt a no, with a text of yours\n\n")
+		tm.Types("t")
+		untilScreen(tm, e, `(?m)^Reject the plan, and say:$`)
+		tm.Types("not yet", "Enter")
+		require.Equal(t, sessions.ApprovalAnswer{OptionID: "reject", Text: "not yet"}, answered("Paint it."))
+		c.Ends(turn.ID)
 		e.quiet()
 	})
 }

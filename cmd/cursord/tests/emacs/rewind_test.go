@@ -19,9 +19,7 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		w.Put("f", "one\ntwo\n")
 		w.Plays(append(world.Edits("1", "f", "one\ntwo\n", "one\nTWO\n"), world.Streams("Louder now."), world.Done)...)
 		w.Start()
-		w.Trusts()
-		c := w.Joins()
-		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c := w.Opens()
 		c.Turn(world.Obj{"prompt": "make two louder"})
 		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
 		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
@@ -49,6 +47,44 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		e.poll("the undo", func() bool { return w.Get("f") == "one\nTWO\n" })
 		e.quiet()
 	})
+}
+
+// TestEmacsScrollsThePatchOfARewind: the keys that scroll another window scroll the patch, while the question waits.
+func TestEmacsScrollsThePatchOfARewind(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]string{"short": `\(y or n\)`, "long": `\(yes or no\)`} {
+		no := map[string][]string{"short": {"n"}, "long": {"no", "Enter"}}[name]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			anEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", "")
+				w.Plays(append(world.Edits("1", "f", "", world.Numbered(60, nil)), world.Streams("Longer now."), world.Done)...)
+				w.Start()
+				w.Trusts()
+				w.Opens().Turn(world.Obj{"prompt": "make it longer"})
+				e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+				e.eval(`(progn (setq use-short-answers %s) (cd %q) nil)`, map[string]string{"short": "t", "long": "nil"}[name], w.Root)
+				tm.Types("C-c", "a", "c")
+				untilScreen(tm, e, `Longer now`)
+				for _, layout := range []struct {
+					columns int
+					windows string
+				}{{40, "1"}, {80, "1"}, {80, "2"}} {
+					e.resizes(tm, layout.columns)
+					tm.Types("C-x", layout.windows, "R")
+					untilScreen(tm, e, `(?s)\n-line 1\n.*Take back .*`+ends)
+					tm.Types("C-M-v", "C-M-v", "C-M-v", "C-M-v")
+					untilScreen(tm, e, `(?s)\n-line 30\n.*Take back .*`+ends)
+					tm.Types("M-PPage", "M-PPage", "M-PPage", "M-PPage")
+					untilScreen(tm, e, `(?s)\n-line 1\n.*Take back .*`+ends)
+					tm.Types(no...) // C-g could quit what the test asks of Emacs instead
+					e.until("no question", `(not (active-minibuffer-window))`)
+				}
+				e.quiet()
+			})
+		})
+	}
 }
 
 // TestEmacsWhyOfACommit asks for a line that a command of the agent has brought by somebody's commit.

@@ -20,8 +20,7 @@ func TestEmacsForkAndSearch(t *testing.T) {
 		w.Start()
 		w.Trusts()
 		w.Plays(world.Streams("The Bär loses a wakeup."), world.Done)
-		c := w.Joins()
-		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c := w.OpensWithoutTrust()
 		first := c.Turn(world.Obj{"prompt": "why does it hang"})
 		e := startEmacs(w, t, bin, emacsAnswers)
 		e.eval(`(progn (cursord-sessions) (goto-char (point-min)) (search-forward "why does it hang") (call-interactively #'cursord-sessions-fork) nil)`)
@@ -49,9 +48,7 @@ func TestEmacsForkAtATurn(t *testing.T) {
 	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
-		w.Trusts()
-		c := w.Joins()
-		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c := w.Opens()
 		w.Plays(world.Streams("The lock is held."), world.Done)
 		first := c.Turn(world.Obj{"prompt": "why does it hang"})
 		w.Plays(world.Streams("It is mended."), world.Done)
@@ -92,9 +89,7 @@ func TestEmacsSearchWhileTyping(t *testing.T) {
 		w := world.New(t)
 		w.Put("f", "a file of mine\n")
 		w.Start()
-		w.Trusts()
-		c := w.Joins()
-		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c := w.Opens()
 		w.Plays(world.Streams("Der Bär wakes."), world.Done)
 		c.Turn(world.Obj{"prompt": "who is awake"})
 		w.Plays(world.Streams("A wakeup is lost."), world.Done)
@@ -155,9 +150,7 @@ func TestEmacsGoesToWhatWasFound(t *testing.T) {
 	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
-		w.Trusts()
-		c := w.Joins()
-		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c := w.Opens()
 		w.Plays(world.Streams("The Bär loses a wakeup."), world.Done)
 		first := c.Turn(world.Obj{"prompt": "why does it hang"})
 		w.Plays(world.Streams(strings.Repeat("more\n\n", 200)), world.Done)
@@ -178,6 +171,54 @@ func TestEmacsGoesToWhatWasFound(t *testing.T) {
 		tm.Types("Space")
 		e.until("the prompt", `(with-current-buffer "*cursord preview*" (looking-at-p "## You\n\nwhy does it hang"))`)
 		untilScreen(tm, e, `(?m)^why does it hang$`)
+		e.quiet()
+	})
+}
+
+// TestEmacsPreviewStaysAtThePlace: the first key for a place that was found shows it, the next ones scroll on to the end of the session.
+func TestEmacsPreviewStaysAtThePlace(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		c := w.Opens()
+		for i, answers := range [][]string{{"The beginning.", "A guide."}, {"The beginning.", "A cliff.\n\n" + strings.Repeat("more\n\n", 6) + "The very end."}} {
+			session := ""
+			for n, answer := range answers {
+				w.Plays(world.Streams(answer), world.Done)
+				ask := world.Obj{"prompt": []string{"first", "second"}[i]}
+				if n > 0 {
+					ask["sessionId"] = session
+				}
+				session = c.Turn(ask).SessionID
+			}
+		}
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		tm.Types("C-c", "a", "/", "guide")
+		untilScreen(tm, e, `(?s)A guide\..*Search sessions: guide$`)
+		tm.Types("C-n", "C-o")
+		untilScreen(tm, e, `(?m)^A guide\.$`)
+		atPlace := func() {
+			t.Helper()
+			e.until("the place", `(with-selected-window (get-buffer-window "*cursord preview*") (looking-at-p "A guide"))`)
+		}
+		tm.Types("Enter")
+		e.until("the list", `(and (eq major-mode 'cursord-search-mode) (not (active-minibuffer-window)))`)
+		tm.Types("Space")
+		atPlace()
+		tm.Types("Space")
+		untilScreen(tm, e, `(?m)^cursord: this is the end of the session$`)
+		atPlace()
+		tm.Types("C-l", "Space") // another command was between: the place again
+		e.until("the first of two", `(eq last-command 'cursord-sessions-preview)`)
+		atPlace()
+
+		tm.Types("C-c", "a", "/", "cliff", "Enter")
+		untilScreen(tm, e, `(?m)text +second +A cliff`)
+		tm.Types("Space")
+		untilScreen(tm, e, `(?m)^A cliff\.$`)
+		tm.Types("Space")
+		untilScreen(tm, e, `(?m)^The very end\.$`)
 		e.quiet()
 	})
 }

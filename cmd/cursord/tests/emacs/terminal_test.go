@@ -88,6 +88,30 @@ func TestEmacsTerminal(t *testing.T) {
 	})
 }
 
+// TestEmacsNarrowMenu: the keys of commands that a narrow menu does not show run them.
+func TestEmacsNarrowMenu(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\n")
+		w.Start()
+		w.Trusts()
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		e.resizes(tm, 40)
+		for _, at := range []struct{ keys, shown string }{
+			{"R", `(?m)^There is no session yet$`}, {"?", `no prompt is known`}, {"= A", `There is nothing to review`}, {"D", `✓ program`},
+		} {
+			tm.Types("C-c", "a", "m")
+			untilScreen(tm, e, `(?m)^The next session`)
+			require.NotContains(t, tm.Screen(), "rewind")
+			tm.Types(strings.Fields(at.keys)...)
+			untilScreen(tm, e, at.shown)
+		}
+		e.quiet()
+	})
+}
+
 // TestEmacsNarrowModeLine: the state is in sight in narrow windows, too, and once.
 func TestEmacsNarrowModeLine(t *testing.T) {
 	t.Parallel()

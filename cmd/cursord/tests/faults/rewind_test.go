@@ -96,9 +96,12 @@ func TestCrashesInRewind(t *testing.T) {
 				when := fmt.Sprintf("killed before %q, step %d", reached(w)[n-1], n)
 				w.Start()
 				e = w.Opens()
+				first, tree := turns(), w.Listing() // before the reviewer is asked for anything
 				now := state()
 				require.NotContains(t, now, ".tmp", when)
 				left, want := turns(), []string(nil)
+				require.Equal(t, first, left, when)
+				require.Contains(t, now, tree, when)
 				if slices.Contains(left, turn.ID) {
 					require.Equal(t, []string{turn.ID}, left, when)
 					require.Equal(t, was, now, when)

@@ -30,6 +30,7 @@ func TestHelixDecidedHunksVanish(t *testing.T) {
 		h.Types("5", "G", "x", "c")
 		h.Types("-l", "mine 5")
 		h.Types("Escape")
+		h.sees("NOR") // an Escape right before another key would be Alt with it
 		h.ex("w")
 		h.sees("mine 5", "you have changed these lines too")
 		h.Types("5", "G")

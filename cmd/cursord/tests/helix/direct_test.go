@@ -11,27 +11,34 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
+// behindTheDisk starts Helix without a copy for agents, with a file that an agent has changed on disk since: Helix says so and shows the old text.
+func behindTheDisk(t *testing.T, bin string) (w *world.World, e *world.Editor, h *hx, env []string) {
+	t.Helper()
+	w = world.New(t)
+	w.Put(".git/HEAD", "")
+	before, after := "alpha\nbeta\ngamma\n", "ALPHA\nbeta\nGAMMA\n"
+	w.Put("todo.txt", before)
+	w.Plays(world.Lines(world.Edits("1", "todo.txt", before, after))...)
+	w.Start()
+	e = w.Opens()
+	env = helixEnv(w, t, bin)
+	editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "text")
+	w.Put("../config/helix/languages.toml", strings.Replace(w.Get("../config/helix/languages.toml"), `"copy"`, `"none"`, 1))
+	h = &hx{Tmux: helixTerminal(w, t, env), w: w}
+	h.opens("todo.txt")
+	h.ex("lsp-workspace-command cursord.status") // the daemon gets the text before the command
+	h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
+	e.Turn(nil)
+	h.sees("alpha", ":reload-all")
+	return w, e, h, env
+}
+
 // TestHelixWithoutACopy: the agent writes a file that Helix shows. Helix gets a hint to load it again, and a reject is
 // written.
 func TestHelixWithoutACopy(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.Put(".git/HEAD", "")
-		before, after := "alpha\nbeta\ngamma\n", "ALPHA\nbeta\nGAMMA\n"
-		w.Put("todo.txt", before)
-		w.Plays(world.Lines(world.Edits("1", "todo.txt", before, after))...)
-		w.Start()
-		e := w.Opens()
-		env := helixEnv(w, t, bin)
-		editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "text")
-		w.Put("../config/helix/languages.toml", strings.Replace(w.Get("../config/helix/languages.toml"), `"copy"`, `"none"`, 1))
-		h := &hx{Tmux: helixTerminal(w, t, env), w: w}
-		h.opens("todo.txt")
-		h.ex("lsp-workspace-command cursord.status") // the daemon gets the text before the command
-		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
-		e.Turn(nil)
-		h.sees("alpha", ":reload-all")
+		w, e, h, env := behindTheDisk(t, bin)
 		h.ex("reload-all")
 		h.sees("ALPHA", "← alpha · 1/2 +1 −1", "← gamma · 2/2 +1 −1")
 		h.Types("Space", "a")
@@ -63,5 +70,29 @@ func TestHelixWithoutACopy(t *testing.T) {
 		out := editorCommand(w, t, env, "uninstall", "helix", "--yes")
 		require.Contains(t, out, "kept [language-server.cursord]: it has more than cursord wrote")
 		require.NotContains(t, w.Get("../config/helix/languages.toml"), "language-servers")
+	})
+}
+
+// TestHelixBehindTheDiskAtARestart: Helix shows a file as it was before an agent wrote it, and nothing is unsaved. The daemon that comes after
+// a crash takes the buffer for what it is: others may decide, and Helix shows the agent's hunks when it has loaded the file.
+func TestHelixBehindTheDiskAtARestart(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		w, _, h, _ := behindTheDisk(t, bin)
+		w.Kill()
+		w.Start()
+		h.Types("Escape")
+		h.misses(":reload-all")
+		h.Poll("Helix's documents have come", func() bool {
+			h.ex("lsp-workspace-command cursord.status")
+			return world.Comes(world.Patience/6, func() bool { return strings.Contains(h.Screen(), "0 turns running, 2 hunks to review") })
+		})
+		h.sees("alpha", "gamma")
+		h.misses("[+]")
+		w.CursordOK("reject", w.Opens().Diffs()["todo.txt"].Hunks[1].ID)
+		require.Equal(t, "ALPHA\nbeta\ngamma\n", w.Get("todo.txt"))
+		h.sees(":reload-all")
+		h.ex("reload-all")
+		h.sees("ALPHA", "← alpha · 1/1 +1 −1")
 	})
 }

@@ -84,42 +84,28 @@ func testRemarkNamesTheChangedLine(t *testing.T) {
 // edits that the editor had not made, and the redo as typing: then the next undo lost a hunk.
 func TestAnAcceptThatTheEditorUndoesAtOnce(t *testing.T) {
 	t.Parallel()
-	five := map[int]string{5: "agent 5\n"}
-	before, one, after := world.Numbered(30, nil), world.Numbered(30, five), world.Numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"})
+	for _, report := range []string{"first", "beside", "last"} {
+		t.Run("the undo is reported "+report, func(t *testing.T) {
+			t.Parallel()
+			testAnAcceptThatTheEditorUndoesAtOnce(t, report)
+		})
+	}
+}
+
+func testAnAcceptThatTheEditorUndoesAtOnce(t *testing.T, report string) {
 	w := newWorld(t)
-	w.Put("f", before)
-	w.Commits()
-	w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
-	w.Start()
-	e := w.Opens()
-	other, s := w.Joins(), e.Isolates()
-	e.Ok(s)
-	ids := world.HunkIDs(e.Diffs()["f"])
-	require.Len(t, ids, 2)
-	d := e.OpenDocument("f")
-	accepts := func(id string) {
-		d.Applies(e.Decides("diff/accept", world.Obj{"hunks": []string{id}, "asEdits": true}).Edits)
+	u := w.AboutToUndo()
+	if report != "last" {
+		u.Doc.Set(u.Before)
 	}
-	pending := func(n int) {
-		t.Helper()
-		require.True(t, world.Comes(world.Patience, func() bool {
-			f := other.Diffs()["f"]
-			return f == nil && n == 0 || f != nil && len(f.Hunks) == n
-		}), "%d hunks", n)
+	if report == "first" {
+		u.E.Diffs()
 	}
-	accepts(ids[0])
-	d.Set(before)
-	half, _, _ := strings.Cut(one, "line 28\n")
-	w.Put("f", half)
-	require.True(t, world.Comes(world.Patience, func() bool { return !strings.Contains(w.Copied(s, "f"), "line 28\n") }))
-	d.Set(one)
-	d.Save()
-	pending(1)
-	accepts(ids[1])
-	require.Equal(t, after, d.Text)
-	d.Save()
-	pending(0)
-	d.Set(before)
-	d.Save()
-	pending(2)
+	w.Put("f", u.Half)
+	require.True(t, world.Comes(world.Patience, func() bool { return !strings.Contains(w.Copied(u.Session, "f"), "line 28\n") }))
+	if report == "last" {
+		u.Doc.Set(u.Before)
+		u.E.Diffs()
+	}
+	u.Redoes()
 }

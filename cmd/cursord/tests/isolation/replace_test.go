@@ -3,6 +3,7 @@
 package isolation
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -33,15 +34,21 @@ func TestReplaceTakesTheAgentsSide(t *testing.T) { bothKinds(t, testReplaceTakes
 
 func testReplaceTakesTheAgentsSide(t *testing.T) {
 	const mine = "mine 1\nmine 2\nmine 3\nmine 4\n" // more than context has
+	const agents = "agent 15a\nagent 15b\n"
 	for _, unsaved := range []bool{false, true} {
 		for _, c := range []struct {
-			name, verb string
-			with       world.Obj
-			want       string
+			name, line, verb string
+			with             world.Obj
+			want             string
 		}{
-			{"mine", "diff/reject", nil, mine},
-			{"the agent's", "diff/accept", world.Obj{"replace": true}, "agent 15a\nagent 15b\n"},
-			{"both", "diff/accept", nil, mine + "agent 15a\nagent 15b\n"},
+			{"mine", "line 15\n", "diff/reject", nil, mine},
+			{"the agent's", "line 15\n", "diff/accept", world.Obj{"replace": true}, agents},
+			{"both", "line 15\n", "diff/accept", world.Obj{"both": true}, mine + agents},
+			{"both, unasked", "line 15\n", "diff/accept", nil, mine + agents},
+			{"mine, of a line that the agent has deleted", "line 25\n", "diff/reject", nil, mine},
+			{"the agent's, of a line that it has deleted", "line 25\n", "diff/accept", world.Obj{"replace": true}, ""},
+			{"both, of a line that the agent has deleted", "line 25\n", "diff/accept", world.Obj{"both": true}, mine},
+			{"both, unasked, of a line that the agent has deleted", "line 25\n", "diff/accept", nil, mine},
 		} {
 			name := c.name
 			if unsaved {
@@ -49,8 +56,8 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				a := newApart(t)
-				both := strings.Replace(a.before, "line 15\n", mine, 1)
-				want := strings.Replace(a.before, "line 15\n", c.want, 1)
+				both := strings.Replace(a.before, c.line, mine, 1)
+				want := strings.Replace(a.before, c.line, c.want, 1)
 				doc := a.e.OpenDocument("f")
 				doc.Set(both)
 				if !unsaved {
@@ -67,7 +74,7 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 				out := a.e.Decides(c.verb, decide)
 				applies := func(edits []api.DocumentEdits) {
 					t.Helper()
-					require.Equal(t, c.verb == "diff/accept", len(edits) > 0, "a reject changes the copy alone")
+					require.Equal(t, both != want, len(edits) > 0, "what leaves the file as it is changes the copy alone")
 					if len(edits) > 0 {
 						doc.Applies(edits)
 					}
@@ -77,7 +84,7 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 				require.Len(t, a.e.Diffs()["f"].Hunks, 2, "the hunks elsewhere are left")
 				doc.Save()
 				require.Equal(t, want, a.w.Get("f"))
-				a.copies("f", strings.NewReplacer("line 5\n", "agent 5\n", "line 25\n", "").Replace(want))
+				a.copies("f", strings.NewReplacer("line 5\n", "agent 5\n", "line 15\n", agents, "line 25\n", "").Replace(want))
 
 				undone := func(method string, text string, hunks int) {
 					t.Helper()
@@ -92,7 +99,7 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 					if hunks == 3 {
 						again, _ := beside(d)
 						require.Equal(t, lines, again)
-						require.Contains(t, a.w.Copied(a.s, "f"), mine)
+						require.Equal(t, c.line == "line 15\n", strings.Contains(a.w.Copied(a.s, "f"), mine))
 					}
 				}
 				undone("diff/undo", both, 3)
@@ -103,7 +110,7 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 	}
 }
 
-// TestReplaceByOthers accepts by a client without a document, and refuses what replace is not for.
+// TestReplaceByOthers accepts by a client without a document, and refuses what both and replace are not for.
 func TestReplaceByOthers(t *testing.T) {
 	a := newApart(t)
 	both := strings.Replace(a.before, "line 15\n", "mine\n", 1)
@@ -114,16 +121,34 @@ func TestReplaceByOthers(t *testing.T) {
 	other := slices.DeleteFunc(world.HunkIDs(d), func(id string) bool { return id == ids[0] })[:1]
 	for field, params := range map[string]world.Obj{
 		"without hunks": {"all": true},
-		"with both":     {"hunks": ids, "both": true},
-		"with lines":    {"hunks": ids, "lines": world.Obj{"from": 0, "to": 1}},
 		"elsewhere":     {"hunks": other},
 	} {
-		params["workspace"], params["replace"] = a.w.Root, true
-		err := a.e.Fails("diff/accept", params)
-		require.Equal(t, api.KindInvalid, err.Data.Kind, field)
-		require.Equal(t, "replace", err.Data.Field, field)
+		for _, how := range []string{"both", "replace"} {
+			params := maps.Clone(params)
+			params["workspace"], params[how] = a.w.Root, true
+			err := a.e.Fails("diff/accept", params)
+			require.Equal(t, api.KindInvalid, err.Data.Kind, field)
+			require.Equal(t, how, err.Data.Field, field)
+		}
 	}
-	require.Equal(t, "replace", a.e.Fails("diff/reject", world.Obj{"workspace": a.w.Root, "hunks": ids, "replace": true}).Data.Field)
+	for _, how := range []string{"both", "replace"} {
+		require.Equal(t, how, a.e.Fails("diff/reject", world.Obj{"workspace": a.w.Root, "hunks": ids, how: true}).Data.Field)
+	}
+	require.Equal(t, "replace", a.e.Fails("diff/accept", world.Obj{"workspace": a.w.Root, "hunks": ids, "both": true, "replace": true}).Data.Field)
+	for _, verb := range []string{"diff/accept", "diff/reject"} {
+		part := world.Obj{"workspace": a.w.Root, "hunks": ids, "lines": world.Obj{"from": 0, "to": 1}}
+		require.Equal(t, "lines", a.e.Fails(verb, part).Data.Field)
+	}
+
+	// Who does not say which keeps both.
+	kept := strings.NewReplacer("line 5\n", "agent 5\n", "line 15\n", "mine\nagent 15a\nagent 15b\n", "line 25\n", "").Replace(a.before)
+	for _, many := range []world.Obj{{"all": true}, {"path": "f"}, {"turnId": d.Turns[0]}} {
+		out := a.e.Decides("diff/accept", many)
+		require.Equal(t, 3, out.Applied)
+		require.Empty(t, out.Skipped)
+		require.Equal(t, kept, a.w.Get("f"))
+		a.e.Must("diff/undo", world.Obj{"workspace": a.w.Root}, nil)
+	}
 
 	a.e.Decides("diff/accept", world.Obj{"hunks": ids, "replace": true})
 	want := strings.Replace(a.before, "line 15\n", "agent 15a\nagent 15b\n", 1)

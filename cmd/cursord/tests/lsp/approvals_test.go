@@ -4,6 +4,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -110,4 +111,106 @@ func TestLSPQuestionsWaitWhileSomebodyTypes(t *testing.T) {
 	})
 	c.hears("window/showMessageRequest", "echo one")
 	require.GreaterOrEqual(t, time.Since(began), 2*time.Second)
+}
+
+// TestLSPLongQuestions: a question that is too long for a small popup is cut, and nothing can be allowed or chosen there. The code actions of
+// the document with the whole of it have all answers.
+func TestLSPLongQuestions(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Put("f", "one\n")
+	w.Plays(
+		`{"fake":"shell","ask":true,"command":"`+strings.Repeat(`true one of many\n`, 24)+`echo last >>ran"}`,
+		`{"fake":"plan","text":"`+strings.Repeat(`1. a step\n`, 18)+`"}`,
+		`{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`,
+	)
+	w.Start()
+	w.Opens()
+	c := lsp(w, world.LSPCapabilities(), nil)
+	f := c.opens("f")
+	c.answering(func(m rpc.Message) any {
+		switch {
+		case m.Method != "window/showMessageRequest":
+			return nil
+		case strings.Contains(string(m.Params), "Which colour?"):
+			return world.Obj{"title": "No answer"}
+		}
+		return world.Obj{"title": "Show the whole"}
+	})
+	for _, one := range []struct{ last, allow string }{{"echo last >>ran", "Answer the agent: Allow once: "}, {"1. a step\nA rejection with a text: cursord deny", "Answer the agent: Accept the plan: "}} {
+		mark := c.mark()
+		if one.last == "echo last >>ran" {
+			c.does("cursord.ask", "do it")
+		}
+		var p struct {
+			Message string
+			Actions []struct{ Title string }
+		}
+		require.NoError(t, json.Unmarshal(c.hearsAfter(mark, "window/showMessageRequest", `Show the whole`).Params, &p))
+		require.LessOrEqual(t, strings.Count(p.Message, "\n"), 7, p.Message)
+		require.NotContains(t, p.Message, "cursord ")
+		require.Len(t, p.Actions, 4)
+		for _, a := range p.Actions {
+			require.NotRegexp(t, "Allow|Accept|Always", a.Title)
+		}
+		uri, _ := c.shown(mark, "QUESTION.md")
+		whole, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
+		require.NoError(t, err)
+		require.Contains(t, string(whole), one.last)
+		has := func(at string) (title string) {
+			for _, a := range c.actions(at, 0, nil) {
+				if strings.HasPrefix(a.Title, one.allow) {
+					title = a.Title
+				}
+			}
+			return title
+		}
+		d := c.opensFile(uri, string(whole))
+		require.Empty(t, has(f.uri), "nobody allows what they have not seen")
+		title := has(uri)
+		require.NotEmpty(t, title)
+		d.sets("another text")
+		require.Empty(t, has(uri))
+		d.sets(string(whole))
+		c.chooses(uri, 0, title)
+		d.closes()
+	}
+	c.hears("window/showMessageRequest", "Which colour?", "No answer")
+	c.hears("window/showMessage", "done")
+	require.Equal(t, "last\n", w.Get("ran"))
+}
+
+// TestLSPAnsweredElsewhere: where an editor leaves the popup of an ended question open, an answer there says that it comes too late. The next
+// question comes only then.
+func TestLSPAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Plays(`{"fake":"shell","ask":true,"command":"echo one >>ran"}`, `{"fake":"shell","ask":true,"command":"echo two >>ran"}`)
+	w.Start()
+	e := w.Opens()
+	c := lsp(w, world.LSPCapabilities(), nil)
+	c.answering(func(m rpc.Message) any {
+		if m.Method == "window/showMessageRequest" {
+			return unanswered
+		}
+		return nil
+	})
+	c.does("cursord.ask", "do it")
+	first := c.hears("window/showMessageRequest", "echo one")
+	_, stderr, status := w.Cursord("deny")
+	require.Zero(t, status, stderr)
+	e.Until("the second question", func(n world.Notification) bool {
+		return n.Approval != nil && n.Approval.Status == sessions.ApprovalPending && strings.Contains(n.Approval.Command, "two")
+	})
+	c.hears("$/cancelRequest")
+	for _, m := range c.all() {
+		require.False(t, m.Method == "window/showMessageRequest" && strings.Contains(string(m.Params), "echo two"), "it would take the keys")
+	}
+	c.replies(first, world.Obj{"title": "Allow once"})
+	c.hears("window/showMessage", `too late for \"Allow once\": it was already answered with Reject`)
+	c.replies(c.hears("window/showMessageRequest", "echo two"), world.Obj{"title": "Reject"})
+	c.hears("window/showMessage", "done")
+	require.Equal(t, "(absent)", w.Get("ran"))
 }

@@ -217,7 +217,7 @@ func TestLSPSessions(t *testing.T) {
 	uri, line := c.shown(mark, "chat.md")
 	raw, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
 	require.NoError(t, err)
-	require.Contains(t, string(raw), "\n> do beta\n\nI did beta\n")
+	require.Contains(t, string(raw), "\n> do beta\n>\n> [file: f]\n\nI did beta\n")
 	require.Equal(t, strings.Count(string(raw), "\n")-1, line)
 
 	mark = c.mark()

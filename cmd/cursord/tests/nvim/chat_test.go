@@ -183,8 +183,8 @@ func TestNvimOvertakenAnswer(t *testing.T) {
 			require('cursord.rpc').request('session/read', { sessionId = shown.session }, function(_, result) pages[1] = result end)`)
 		n.until("a page", "return pages[1] ~= nil")
 		w.Put("../go", "")
-		edited := "\n\n✓ Edit f +2 −2\n  │ @@ -3,5 +3,5 @@\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n  │  line 6\n  │  line 7\n" +
-			"  │ @@ -13,5 +13,5 @@\n  │  line 13\n  │  line 14\n  │ -line 15\n  │ +agent 15\n  │  line 16\n  │  line 17\n\nI end."
+		edited := "\n\n✓ Edit f +2 −2\n  │ @@ -2,7 +2,7 @@\n  │  line 2\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n  │  line 6\n  │  line 7\n  │  line 8\n" +
+			"  │ @@ -12,7 +12,7 @@\n  │  line 12\n  │  line 13\n  │  line 14\n  │ -line 15\n  │ +agent 15\n  │  line 16\n  │  line 17\n  │  line 18\n\nI end."
 		n.untilTranscript(begun + edited)
 		n.until("the state", "return require('cursord').statusline() == 'cursord: 2 hunks'")
 		n.lua("require('cursord.transcript').of(require('cursord.workspace').find().current):page(pages[1])")

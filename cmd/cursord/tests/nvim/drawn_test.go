@@ -58,6 +58,9 @@ func TestNvimShowsWhatIsAboveTheFirstLine(t *testing.T) {
 			n.keys(keys[1])
 			n.untilScreen("  line 1\n  line 2\n")
 		}
+		n.keys("1Gzt:let g:placed = 1<CR>")
+		n.until("zt is done", "return vim.g.placed == 1")
+		n.untilScreen("  line 1\n  line 2\n")
 		n.keys("gg2<C-e>")
 		n.poll("who scrolls them away does not see them", hidden)
 		n.keys("5j5k")

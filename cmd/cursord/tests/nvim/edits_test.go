@@ -69,7 +69,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.keys("gg:call search('Edit f')<CR><Tab>")
 		for _, look := range looks {
 			n.looks(look)
-			n.untilScreen("✓ Edit f +3 −2\n  │ @@ -3,5 +3,5 @@\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n")
+			n.untilScreen("✓ Edit f +3 −2\n  │ @@ -2,7 +2,7 @@\n  │  line 2\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n")
 			require.Equal(t, n.ground("CursordAdd"), strings.Fields(n.cell("+agent 5"))[2])
 			require.Equal(t, n.ground("CursordDelete"), strings.Fields(n.cell("-line 5"))[2])
 			require.Equal(t, n.ink("CursordChatDone"), strings.Fields(n.cell("✓ Edit f"))[0])
@@ -78,7 +78,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.lua("vim.o.columns = 80")
 		// The daemon has cut this edit's report, and the rest was read.
 		n.keys("gg:call search('Edit long')<CR>zt<Tab>")
-		n.untilScreen("✓ Edit long +1 −0\n  │ @@ -399,2 +399,3 @@\n  │  a line of a long file\n  │  a line of a long file\n  │ +the end\n")
+		n.untilScreen("✓ Edit long +1 −0\n  │ @@ -398,3 +398,4 @@\n  │  a line of a long file\n  │  a line of a long file\n  │  a line of a long file\n  │ +the end\n")
 		n.keys("gg/agent 20b<CR><CR>")
 		n.until("the hunk", "return vim.fn.expand('%') == 'f' and vim.fn.line('.') == 20")
 		n.ex("wincmd j")

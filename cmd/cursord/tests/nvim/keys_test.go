@@ -103,3 +103,27 @@ func TestNvimKeysOfTheChat(t *testing.T) {
 		n.hears("cursord: the turn was cancelled")
 	})
 }
+
+// TestNvimKeysStayOverAListThatChanges: the float with the keys is closed by a move of the cursor, and not by a list that is written again. Once
+// it was gone when the list came from the daemon after it.
+func TestNvimKeysStayOverAListThatChanges(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Done)
+		session := e.Turn(world.Obj{"prompt": "the first title"}).SessionID
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord sessions!")
+		n.untilScreen("the first title")
+		n.keys("g?")
+		n.untilScreen("these keys")
+		for _, title := range []string{"another", "a third"} {
+			e.Must("session/update", world.Obj{"sessionId": session, "title": title}, nil)
+			n.until("the title", "return vim.fn.search(..., 'nw') > 0", title)
+			n.untilScreen("these keys")
+		}
+		n.keys("l")
+		n.until("it is closed", "return #vim.api.nvim_list_wins() == 2")
+		n.quiet()
+	})
+}

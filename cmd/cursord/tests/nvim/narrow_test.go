@@ -4,6 +4,7 @@ package nvim
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,5 +145,102 @@ func TestNvimFloatsOfFortyColumns(t *testing.T) {
 			n.ex("only | edit f")
 		}
 		n.quiet()
+	})
+}
+
+// TestNvimStatusLineOfALongTitle: the status line of the transcript has the beginning of a long title, and a blank before the place of the cursor.
+func TestNvimStatusLineOfALongTitle(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Streams("Yes."), world.Done)
+		e.Turn(world.Obj{"prompt": "fix the counter: 100% done, it counts from one"})
+		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 80, 24", "f")
+		n.ex("Cursord resume")
+		n.untilScreen("Yes.")
+		for _, c := range []struct{ keys, line string }{
+			{"<Esc><C-w>kG0", " Cursor: fix the counter: 100% don… 7,1"},
+			{":set laststatus=3<CR>", " Cursor: fix the counter: 100% done, it counts from one"},
+		} {
+			n.keys(c.keys)
+			n.untilScreen(c.line)
+		}
+		n.quiet()
+	})
+}
+
+// TestNvimSaysWhatToDo: what to do stands before what is cut at the end of the line. Once it was cut.
+func TestNvimSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		n := neovim(w, t, bin, fmt.Sprintf(ownNotify, 80), "f")
+		for _, c := range []struct{ message, hint, line string }{
+			{"docs/guide.md has unsaved changes in an editor", "save it and try again", "save it and try again: docs/guide.md has unsave … :Cursord messages"},
+			{"f has unsaved changes in an editor", "save it and try again", "cursord: f has unsaved changes in an editor; save it and try again"},
+			{"it is odd", "press q", "cursord: it is odd; press q"},
+			{"it is odd " + strings.Repeat("and long ", 9), strings.Repeat("do this ", 9), "it is odd and long and long and long and long a … :Cursord messages"},
+		} {
+			n.lua("require('cursord.rpc').say_error({ message = ({...})[1], data = { hint = ({...})[2] } })", c.message, c.hint)
+			n.untilScreen("\n" + c.line)
+		}
+		n.keys(":Cursord messages<CR>")
+		n.untilScreen("\ncursord: docs/guide.md has unsaved changes in an editor\n  save it and try again\n")
+	})
+}
+
+// TestNvimSearchKeysOfFortyColumns: where the keys of the search do not fit, the one that closes it stays.
+func TestNvimSearchKeysOfFortyColumns(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, _ := trusted(t, world.Tree{"f": "one\n"})
+		n := neovim(w, t, bin, "vim.o.columns = 60", "f")
+		n.keys(":Cursord search<CR>")
+		for _, c := range []struct {
+			columns float64
+			keys    string
+		}{
+			{60, "└ <CR> to the list · <C-n> <C-p> choose · <Esc> close ─"},
+			{40, "└ <CR> to the list · <Esc> close ─"},
+			{30, "└ <Esc> close ─"},
+		} {
+			n.lua("vim.o.columns = ...", c.columns)
+			n.untilScreen(c.keys)
+		}
+		n.quiet()
+	})
+}
+
+// TestNvimNotesAreNotCut shows notes above lines in windows with line numbers and signs: they are wrapped at the edge of the text, also after
+// another width or other columns beside the text.
+func TestNvimNotesAreNotCut(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
+		w.PutAll(world.Tree{"f": before, "old": "moved\n"})
+		w.Start()
+		w.Trusts()
+		w.Plays(world.Lines(world.Edits("1", "f", before, after), world.Shells("2", "mkdir sub && mv old sub/new_one"))...)
+		n := neovim(w, t, bin, "vim.o.number = true vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("edit old | buffer f")
+		n.keys("5GA mine<Esc>")
+		n.ex("Cursord ask do it")
+		n.untilScreen("you have changed this")
+		fits := func() {
+			n.t.Helper()
+			n.poll("the whole note", func() bool {
+				return strings.Contains(strings.Join(strings.Fields(n.screen()), " "), "keeps yours, accept takes the agent's, accept both keeps both ")
+			})
+		}
+		fits()
+		n.lua("vim.o.columns = 102; vim.wo.number = false")
+		fits()
+		n.lua("vim.wo.number, vim.wo.foldcolumn = true, '2'")
+		fits()
+		n.lua("vim.o.columns = 40")
+		n.keys(":write | buffer old<CR>")
+		n.untilScreen("the agent has moved this file to\n")
+		n.untilScreen("sub/new_one\n")
 	})
 }

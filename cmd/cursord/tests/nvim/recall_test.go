@@ -3,6 +3,8 @@
 package nvim
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,6 +130,44 @@ func TestNvimListsAllKeys(t *testing.T) {
 		closed()
 		n.keys("<C-w>kg?")
 		n.untilScreen("take this turn and later back│")
+		n.quiet()
+	})
+}
+
+// TestNvimDraftOfAKilledOne kills a Neovim, as a terminal that closes does. The next one has its draft, and not that of one that still runs.
+func TestNvimDraftOfAKilledOne(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, _ := trusted(t, nil)
+		onDisk := func(text string) bool {
+			files, _ := filepath.Glob(filepath.Join(w.Dir, ".local/state/nvim/cursord/drafts/*"))
+			for _, f := range files {
+				if have, _ := os.ReadFile(f); string(have) == text {
+					return true
+				}
+			}
+			return false
+		}
+		opens := func() *nvim {
+			n := neovim(w, t, bin, "")
+			n.ex("Cursord chat")
+			n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode:find('^i') ~= nil")
+			return n
+		}
+		n := opens()
+		n.keys("a draft")
+		n.poll("it is on disk", func() bool { return onDisk("a draft") })
+		other := opens()
+		require.Equal(t, "\n", other.text())
+		other.kill()
+		n.keys("<CR>of two lines<Esc><C-w>w")
+		n.poll("it is on disk when the window is left", func() bool { return onDisk("a draft\nof two lines") })
+		n.kill()
+		n = opens()
+		require.Equal(t, "a draft\nof two lines\n", n.text())
+		n.quits()
+		n = opens()
+		require.Equal(t, "a draft\nof two lines\n", n.text())
 		n.quiet()
 	})
 }

@@ -151,6 +151,11 @@ func TestNvimRewind(t *testing.T) {
 		for _, part := range []string{"2 turns will leave the session:", "  make two a number", "  and a", "│-2 ", "│+two ", "│-b ", " y yes · t not the files · q no "} {
 			n.untilScreen(part)
 		}
+		require.Equal(t, []any{"diffOldFile", "diffNewFile", "diffAdded"}, n.lua(`local names = {}
+			for i, text in ipairs({ '--- a/f', '+++ b/f', '+two' }) do
+				names[i] = vim.fn.synIDattr(vim.fn.synID(vim.fn.search('^' .. text .. '$', 'nw'), 1, 1), 'name')
+			end
+			return names`), "the names of files are no changed lines")
 		n.keys("<CR>")
 		n.untilScreen("y takes it back, q leaves it")
 		n.untilScreen(" Take back? ")
@@ -207,8 +212,8 @@ func TestNvimRewind(t *testing.T) {
 	})
 }
 
-// TestNvimEditsTheLastPrompt has the last prompt in the input again, in front of a draft, after its turn was taken back, with the
-// patch first where files change; a turn that runs is ended first.
+// TestNvimEditsTheLastPrompt has the last prompt in the input again, after its turn was taken back, with the patch first where files
+// change; a turn that runs is ended first. A draft is set aside until the prompt is sent. Once both were one prompt.
 func TestNvimEditsTheLastPrompt(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
@@ -225,15 +230,22 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.untilScreen(" Take back? ")
 		n.untilScreen("│-two ")
 		n.keys("y")
-		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'write two', 'please', 'a draft' })")
+		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'write two', 'please' })")
 		require.Equal(t, "one\n", w.Get("f"))
 		n.untilText("f", "one\n")
-		n.poll("what was taken back", func() bool { return strings.Contains(n.messages(), "taken back: 1 turn, 1 change; ") })
+		n.untilScreen("│please\n~                                      │the draft is kept: <Up> shows it\n")
+		require.Contains(t, n.messages(), "taken back: 1 turn, 1 change; the draft is kept: <Up> shows it")
+		n.keys("<Esc>gg<Up>")
+		n.until("the draft", "return vim.api.nvim_get_current_line() == 'a draft'")
+		n.keys("<Down>i")
+		n.until("the prompt", "return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'write two' and vim.api.nvim_get_mode().mode == 'i'")
 		n.until("the transcript is empty", "return vim.api.nvim_buf_line_count(require('cursord.transcript').of(...).buf) == 1", first.SessionID)
 		require.Equal(t, map[string]any{"mode": "i", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
 		w.Plays(world.Streams("Three then."), world.Done)
 		n.keys("<Esc>ggdGithree<C-s>")
 		n.untilScreen("Three then.")
+		n.until("the draft is back", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'a draft' })")
+		n.keys("<Esc>:%delete<CR>")
 		var all struct{ Turns []struct{ Prompt string } }
 		e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
 		require.Len(t, all.Turns, 1)
@@ -255,10 +267,15 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.keys("<Esc><C-w>ke")
 		n.untilScreen("a turn runs or waits here; end it first")
 		n.keys(":Cursord steer and quickly<CR>")
-		n.untilScreen("the agent takes nothing while it works")
+		n.untilScreen("the agent takes nothing while it works: this is the next prompt")
+		n.until("it waits", "return #require('cursord.workspace').find():busy() == 2")
+		n.keys(":Cursord steer and well<CR>")
+		n.untilScreen("the agent takes nothing while it works: this waits behind 1 prompt")
 		require.Equal(t, map[string]any{"mode": "n", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
-		n.keys(":Cursord cancel<CR>")
-		n.until("all turns are over", "return #require('cursord.workspace').find():busy() == 0")
+		n.poll("all turns are over", func() bool {
+			n.keys(":Cursord cancel<CR>")
+			return n.lua("return #require('cursord.workspace').find():busy() == 0") == true
+		})
 		n.keys(":Cursord steer too late<CR>")
 		n.untilScreen("no turn of the chat runs")
 	})

@@ -93,6 +93,43 @@ func TestNvimUndoAfterASave(t *testing.T) {
 	})
 }
 
+// TestNvimUndoOfAnUndo takes a reject back by the command, and goes back with "u": the reject is made again, on disk, too. One more "u" takes
+// it back.
+func TestNvimUndoOfAnUndo(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, all := world.Numbered(30, nil), map[int]string{5: "agent 5\n", 20: "agent 20\n"}
+		text, decided := world.Numbered(30, all), world.Numbered(30, map[int]string{20: all[20]})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, text))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", text, 2)
+		for range 2 {
+			n.ex("5Cursord reject")
+			n.agree(e, "f", decided, 1)
+			n.ex("Cursord undo")
+			n.agree(e, "f", text, 2)
+			n.keys("u")
+			n.agree(e, "f", decided, 1)
+			n.until("nothing is unsaved", "return not vim.bo.modified")
+			n.keys("u")
+			n.agree(e, "f", text, 2)
+		}
+		n.ex("5Cursord reject")
+		n.agree(e, "f", decided, 1)
+		n.ex("Cursord undo")
+		n.agree(e, "f", text, 2)
+		n.keys("2u:let g:back = 1<CR>")
+		n.until("nothing is unsaved there", "return vim.g.back == 1 and not vim.bo.modified")
+		n.agree(e, "f", text, 2)
+		n.quiet()
+	})
+}
+
 // TestNvimUndoOfAnAccept goes back with "u" over accepts, which leave the text alone. Each is a step of the undo history: its
 // hunk is pending again, and Ctrl-R accepts it again. Where the decision stays, Neovim says why.
 func TestNvimUndoOfAnAccept(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,7 +102,12 @@ func TestNvimListsForksAsTheTerminal(t *testing.T) {
 	anNvim(t, func(t *testing.T, bin string) {
 		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(world.Done)
+		later := func() { // sessions are in the order of the milliseconds in which they changed
+			was := time.Now().UnixMilli()
+			require.True(t, world.Comes(world.Patience, func() bool { return time.Now().UnixMilli() > was }))
+		}
 		fork := func(of, title string) string {
+			later()
 			var made struct{ Session struct{ ID string } }
 			e.Must("session/fork", world.Obj{"sessionId": of, "title": title}, &made)
 			return made.Session.ID
@@ -110,7 +116,9 @@ func TestNvimListsForksAsTheTerminal(t *testing.T) {
 		older := fork(first, "its older fork")
 		younger := fork(first, "its younger fork")
 		fork(older, "a fork of that")
+		later()
 		e.Turn(world.Obj{"prompt": "the second"})
+		later()
 		e.Must("session/update", world.Obj{"sessionId": younger, "title": "the younger fork"}, nil)
 		n := neovim(w, t, bin, `vim.o.columns = 80 vim.g.cursord = { notify = { progress = false } }`, "f")
 		n.ex("Cursord sessions!")

@@ -38,3 +38,45 @@ func TestNvimSaysThatASaveLacksTheAgents(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimKeepsATakenBackPromptWithItsSession: a prompt that was taken back and not sent waits for its session, also in the next Neovim. Once
+// it was in the input of whatever session the chat showed.
+func TestNvimKeepsATakenBackPromptWithItsSession(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Done)
+		first := e.Turn(world.Obj{"prompt": "the first prompt"}).SessionID
+		input := func(n *nvim, what, text string) {
+			n.t.Helper()
+			n.until(what, "return vim.bo.filetype == 'cursord_input' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') == ...", text)
+		}
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord resume")
+		input(n, "the input", "")
+		n.keys("my draft<Esc>:Cursord edit<CR>")
+		n.untilScreen("No file will change.")
+		n.keys("y")
+		input(n, "the prompt", "the first prompt")
+		n.keys(" again<Esc>:Cursord chat!<CR>")
+		input(n, "the draft, for a new session", "my draft")
+		n.keys("<Esc>:Cursord resume<CR>")
+		input(n, "the prompt as it was left", "the first prompt again")
+		n.quits()
+
+		second := e.Turn(world.Obj{"prompt": "q1"}).SessionID
+		n = neovim(w, t, bin, "", "f")
+		n.ex("Cursord chat")
+		n.untilScreen("q1")
+		input(n, "the draft, in the other session", "my draft")
+		n.keys("<Esc>:Cursord fork<CR>")
+		n.until("the fork", "local ws = require('cursord.workspace').find() return ws.current ~= nil and ws.current ~= ...", second)
+		input(n, "the draft, in a fork", "my draft")
+		n.lua("local ws = require('cursord.workspace').find() require('cursord.chat').switch(ws, { id = ... })", first)
+		input(n, "the prompt, in its session", "the first prompt again")
+		n.quits()
+		n = neovim(w, t, bin, "", "f")
+		n.ex("Cursord chat")
+		input(n, "nothing is lost by the next end", "my draft")
+	})
+}

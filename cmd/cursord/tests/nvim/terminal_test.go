@@ -61,3 +61,44 @@ func TestNvimOnATerminal(t *testing.T) {
 		tm.Until("$")
 	})
 }
+
+// TestNvimAsksNothingBeforeAMerge has Neovim look at the time of a file below unsaved text, as it does when it gets the focus, while the agent's turn
+// still runs: its lines are on their way into the text. Neovim does not ask. A message
+// says that another program has written a file.
+func TestNvimAsksNothingBeforeAMerge(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n"})
+		w.PutAll(world.Tree{"f": before, "g": before})
+		w.Plays(world.Lines(world.Edits("1", "f", before, after), []string{world.Waits("go")})...)
+		w.Start()
+		w.Trusts()
+		w.Put("../init.lua", fmt.Sprintf("vim.opt.rtp:prepend(%q)\nvim.g.cursord = { chat = { open_on_ask = false }, autostart = true }\n", world.Top("editors", "nvim")))
+		tm := w.Terminal(t)
+		tm.Types(bin+" -u ../init.lua -i NONE -n f", "Enter")
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("the screen is\n%s", tm.Screen())
+			}
+		})
+		tm.Shows("line 9")
+		tm.Types("Gomine", "Escape")
+		tm.Shows("mine")
+		tm.Types(":Cursord ask do it", "Enter")
+		tm.Poll("it is on disk", func() bool { return w.Get("f") == after })
+		tm.Types(":checktime | call writefile([], '../looked')", "Enter")
+		w.Exists("../looked")
+		w.Put("../go", "")
+		tm.Shows("agent 3")
+		tm.Types(":w", "Enter")
+		tm.Poll("both are saved", func() bool { return w.Get("f") == after+"mine\n" })
+
+		tm.Types(":e g", "Enter")
+		tm.Types("Goanother", "Escape")
+		tm.Shows("another")
+		w.Put("g", after)
+		tm.Types(":checktime", "Enter")
+		tm.Shows("g has changed on disk, and here as well: :edit! reads it, :write asks")
+	})
+}

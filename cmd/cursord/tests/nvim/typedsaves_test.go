@@ -146,7 +146,7 @@ func TestNvimFirstSaveDuringACommand(t *testing.T) {
 				w := world.New(t)
 				w.PutAll(world.Tree{"f": "a\n", "g": "g\n", "latin1": "\xe9\n"})
 				w.Start()
-				n := neovim(w, t, bin, "", "g")
+				n := neovim(w, t, bin, unwatched, "g")
 				n.ex("edit " + file)
 				n.until("an answer", "return require('cursord.glance').answered()")
 				require.Equal(t, false, n.lua("return require('cursord.rpc').connected()"))

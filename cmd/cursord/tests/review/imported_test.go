@@ -141,6 +141,30 @@ func TestShortLinesOfAnImport(t *testing.T) {
 	require.NotContains(t, left, "changed since")
 }
 
+// TestSourcesOfAnImportedFork: the lines of the turns that had come with a fork were nobody's after an import.
+func TestSourcesOfAnImportedFork(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Edits("c1", "f", "", "a\nb\n")...)
+	turn := e.Turn(world.Obj{"prompt": "first"})
+	var made rpc.SessionResult
+	e.Must("session/fork", world.Obj{"sessionId": turn.SessionID}, &made)
+	w.Plays(world.Edits("c2", "f", "a\nb\n", "a\nb\nlater\n")...)
+	e.Turn(world.Obj{"prompt": "not the fork's", "sessionId": turn.SessionID})
+	w.Plays(world.Edits("c3", "f", "a\nb\nlater\n", "a\nb\nlater\nc\n")...)
+	e.Turn(world.Obj{"prompt": "in the fork", "sessionId": made.Session.ID})
+	e.Decides("diff/accept", world.Obj{"all": true})
+	file := w.Path("../session.ndjson")
+	w.CursordOK("export", made.Session.ID, "--format", "ndjson", "-o", file)
+	there := world.New(t)
+	there.Put("f", w.Get("f"))
+	there.Start()
+	there.CursordOK("import", "--new-ids", "-w", there.Root, file)
+	require.Equal(t, []string{"first", "first", "", "in the fork"}, whyLines(there.Opens(), "f"))
+}
+
 // TestAnImportIsToldOfRejections: an export had nothing of what was rejected, so the agent that goes on elsewhere did not hear of it.
 func TestAnImportIsToldOfRejections(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	require.Zero(t, status)
 	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file\n", stdout)
 	require.Equal(t, `left 1 hunk that may be yours, since it is not surely the agent's: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n"+
-		"the agent learns of the reject with its session's next prompt: cursord run -c\n", stderr)
+		"the agent learns of the reject with its session's next prompt: cursord run -c -w "+w.Root+"\n", stderr)
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 
 	stdout, _, status = w.Cursord("reject", "--turn", turn.ID, "--json", "-w", w.Root)
@@ -110,7 +110,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	stdout, stderr, status = w.Cursord("reject", id, "-w", w.Root)
 	require.Zero(t, status)
 	require.Equal(t, "rejected 1 hunk; nothing left to review\n  "+id+"  notes.txt:12  +1 -1  +twelve\n", stdout)
-	require.Equal(t, "the agent learns of the reject with its session's next prompt: cursord run -c\n", stderr)
+	require.Equal(t, "the agent learns of the reject with its session's next prompt: cursord run -c -w "+w.Root+"\n", stderr)
 	w.RequireTree(world.UnexplainedBefore)
 }
 

@@ -127,3 +127,26 @@ func TestRewindOfAnUnsavedFile(t *testing.T) {
 	require.Empty(t, out.Skipped)
 	require.Equal(t, "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", w.Get("f"))
 }
+
+// TestRedoOfARewindThatAnEditorLoadedLate: an editor shows the file as it is on the disk, and reports each text that it loads. The rewind's text came when
+// its undo was on the disk already, and the redo was refused.
+func TestRedoOfARewindThatAnEditorLoadedLate(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Makes("seq 9 >f")
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands("sed -i s/2/two/ f")...)
+	turn := e.Turn(nil)
+	f := e.OpenDocument("f")
+	e.Diffs()
+	rewinds(e, turn, nil)
+	rewound := w.Get("f")
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	f.Set(rewound)
+	e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, rewound, w.Get("f"))
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	f.Types("9\n", "nine\n")
+	require.Equal(t, "f has unsaved changes in an editor", e.Fails("diff/redo", world.Obj{"workspace": w.Root}).Message)
+}

@@ -27,7 +27,7 @@ type reviewRun struct {
 }
 
 // questions are the questions about parts that can be split and about others.
-var questions = []string{review.Question(true), review.Question(false)}
+var questions = []string{review.Question(true, false), review.Question(false, false), review.Question(false, true)}
 
 func reviews(w *world.World, t *testing.T, args ...string) *reviewRun {
 	t.Helper()

@@ -18,20 +18,20 @@ func TestStashedHunksComeBack(t *testing.T) {
 		t.Run(map[bool]string{true: "with a restart", false: "while it runs"}[restart], func(t *testing.T) {
 			w := world.New(t)
 			v := world.Numbered(20, nil)
-			w.PutAll(world.Tree{"f": v, "gone": "g\n"})
+			w.PutAll(world.Tree{"f": v, "gone": "g\n", "emptied": "e\n"})
 			w.Commits()
 			mine := "mine\n" + v
 			w.Put("f", mine)
 			agents := "mine\n" + world.Numbered(20, map[int]string{5: "five\n", 15: "fifteen\n"})
-			w.Plays(world.Lines(world.Edits("e", "f", mine, agents), world.Edits("n", "new", "", "new\n"), world.Deletes("d", "gone", "g\n"))...)
+			w.Plays(world.Lines(world.Edits("e", "f", mine, agents), world.Edits("n", "new", "", "new\n"), world.Deletes("d", "gone", "g\n"), world.Edits("m", "emptied", "e\n", ""))...)
 			w.Start()
 			e := w.Opens()
 			e.Turn(nil)
 			before := e.Diffs()
-			require.Equal(t, []string{"f", "gone", "new"}, world.Sorted(world.Keys(before)))
+			require.Equal(t, []string{"emptied", "f", "gone", "new"}, world.Sorted(world.Keys(before)))
 
 			w.Git("stash", "-q", "-u")
-			w.RequireTree(world.Tree{"f": v, "gone": "g\n", "new": "(absent)"})
+			w.RequireTree(world.Tree{"f": v, "gone": "g\n", "new": "(absent)", "emptied": "e\n"})
 			require.Empty(t, e.Diffs())
 			if restart {
 				w.Kill()
@@ -46,7 +46,7 @@ func TestStashedHunksComeBack(t *testing.T) {
 				require.Equal(t, d.Hunks, after[path].Hunks, path)
 			}
 			e.Decides("diff/reject", world.Obj{"all": true})
-			w.RequireTree(world.Tree{"f": mine, "gone": "g\n", "new": "(absent)"})
+			w.RequireTree(world.Tree{"f": mine, "gone": "g\n", "new": "(absent)", "emptied": "e\n"})
 		})
 	}
 }

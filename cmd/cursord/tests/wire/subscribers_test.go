@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
-	"cursord/daemon"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -97,7 +97,7 @@ func TestLargeTextComesInParts(t *testing.T) {
 			}) {
 				if m.Method == "item/delta" {
 					require.Equal(t, len(text), m.Params.Offset)
-					require.LessOrEqual(t, len(m.Params.Text), daemon.MaxDelta)
+					require.LessOrEqual(t, len(m.Params.Text), api.MaxDelta)
 					text += m.Params.Text
 				}
 			}
@@ -166,7 +166,7 @@ func TestHugeTextForASlowClient(t *testing.T) {
 		switch {
 		case m.Method == "item/delta":
 			require.Equal(t, len(text[m.Params.ItemID]), m.Params.Offset)
-			require.LessOrEqual(t, len(m.Params.Text), daemon.MaxDelta)
+			require.LessOrEqual(t, len(m.Params.Text), api.MaxDelta)
 			text[m.Params.ItemID] = append(text[m.Params.ItemID], m.Params.Text...)
 		case m.Params.Item != nil:
 			it := m.Params.Item

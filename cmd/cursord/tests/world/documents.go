@@ -79,3 +79,17 @@ func (d *Document) Applies(all []api.DocumentEdits) {
 	}
 	d.Set(string(utf16.Decode(append(out, units[at:]...))))
 }
+
+// LateReports are the ways in which a daemon may hear of the text of a document that the test has written to the file already.
+var LateReports = map[string]func(*Document){
+	"late": func(d *Document) {
+		d.Set(d.Text)
+		d.Note("document/didSave", Obj{})
+	},
+	"with the save": func(d *Document) {
+		d.Version++
+		d.Note("document/didSave", Obj{})
+	},
+	"never":        func(*Document) {},
+	"with its end": func(d *Document) { d.Closes() },
+}

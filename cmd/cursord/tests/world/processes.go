@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -130,3 +131,22 @@ func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCl
 
 // Shell returns a command that runs first in a shell, and then replaces the shell by the command that is appended.
 func Shell(first string) []string { return []string{"sh", "-c", first + ` && exec "$@"`, "sh"} }
+
+// Sleeps waits until the daemon was at rest in many looks in a row: no thread ran, or waited for a disk.
+func (w *World) Sleeps() {
+	w.T.Helper()
+	looks := 0
+	require.Eventually(w.T, func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", w.Cmd.Process.Pid))
+		require.NoError(w.T, err)
+		for _, thread := range threads {
+			stat, err := os.ReadFile(thread)
+			if _, state, _ := strings.Cut(string(stat), ") "); err == nil && !strings.HasPrefix(state, "S ") {
+				looks = 0
+				return false
+			}
+		}
+		looks++
+		return looks == 40
+	}, Patience, time.Millisecond)
+}

@@ -20,13 +20,19 @@ func (tm *Tmux) Poll(what string, fits func() bool) {
 	}
 }
 
+// Shows waits until part of a text is on the screen.
+func (tm *Tmux) Shows(part string) {
+	tm.T.Helper()
+	tm.Poll(part, func() bool { return strings.Contains(tm.Screen(), part) })
+}
+
 // A Tmux is a real terminal with a shell in a workspace.
 type Tmux struct {
 	T      *testing.T
 	socket string
 }
 
-// Terminal opens a terminal of 80 columns in the workspace, with env added to its environment.
+// Terminal opens a terminal of 90 columns in the workspace, with env added to its environment.
 func (w *World) Terminal(t *testing.T, env ...string) *Tmux {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -62,7 +68,7 @@ func (tm *Tmux) Screen() string {
 	if err != nil {
 		return err.Error()
 	}
-	lines := strings.Split(string(out), "\n")
+	lines := strings.Split(strings.ReplaceAll(string(out), "\u00a0", " "), "\n") // people see no difference
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}

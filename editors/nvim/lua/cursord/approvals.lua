@@ -1,4 +1,5 @@
 --- What agents ask: a float that does not take the focus, a list, and the answers. Nothing is answered by itself.
+local asked = require('cursord.asked')
 local keys = require('cursord.keys')
 local message = require('cursord.message')
 local notify = require('cursord.notify')
@@ -10,18 +11,23 @@ local M = {}
 
 local ns = api.nvim_create_namespace('cursord_approvals')
 
---- @class cursord.ApprovalLine what a line of the list answers
---- @field approval cursord.Approval
---- @field option? cursord.ApprovalOption
---- @field text? boolean it asks for a text
+--- @class cursord.Asking the question on the screen
+--- @field win integer
+--- @field id string
+--- @field cut boolean the float has no room for all of it
+--- @field drawn? number when Neovim has drawn it first, in milliseconds; nothing is drawn while a command line is open
 
---- @type { buf: integer, win: integer, id: string, cut: boolean, since: integer }?
-local float
+local float --- @type cursord.Asking?
 local list_buf --- @type integer?
 local list_lines = {} --- @type table<integer, cursord.ApprovalLine>
+local list_of = {} --- @type table<integer, string> the ids of the approvals, by line
 
---- How long a question must be on the screen before a key may answer it, if it took the place of another one, in milliseconds.
-local settle = 300
+--- How long a question must be on the screen before a key or a command may answer it, in milliseconds. Tests set this.
+M.reading = 500
+
+local function now()
+  return vim.uv.hrtime() / 1e6
+end
 
 --- The pending approvals, in the order in which they were asked.
 --- @return cursord.Approval[]
@@ -34,54 +40,6 @@ function M.pending()
     return a.createdAt < b.createdAt or a.createdAt == b.createdAt and a.id < b.id
   end)
   return list
-end
-
---- Characters that change the direction of text, or are not seen, in words.
---- @param text string
---- @return string[] lines
-local function lines_of(text)
-  for _, pattern in ipairs({
-    '\226\128[\139-\143\168-\174]',
-    '\226\129[\160-\175]',
-    '\239\187\191',
-    '\194\173',
-  }) do
-    text = text:gsub(pattern, function(char)
-      return ('<U+%04X>'):format(vim.fn.char2nr(char))
-    end)
-  end
-  return vim.split(text:gsub('%z', '^@'):gsub('\n+$', ''), '\n', { plain = true })
-end
-
-local heads = {
-  permission = 'The agent asks for permission: ',
-  question = 'The agent asks: ',
-  plan = 'The agent has a plan: ',
-}
-
---- @param a cursord.Approval
---- @return string[] lines
---- @return table<integer, cursord.ApprovalLine> what they answer, by line
-local function render(a)
-  local lines, answers = {}, {}
-  local title = a.title == a.command and '' or table.concat(lines_of(a.title), ' ')
-  lines[1] = vim.trim((heads[a.kind] or 'The agent asks: ') .. title)
-  for _, text in ipairs({ a.detail or '', a.command or '', table.concat(a.paths or {}, '\n') }) do
-    if text ~= '' then
-      for _, line in ipairs(lines_of(text)) do
-        lines[#lines + 1] = '  ' .. line
-      end
-    end
-  end
-  for i, option in ipairs(a.options) do
-    lines[#lines + 1] = ('%d %s'):format(i, table.concat(lines_of(option.label), ' '))
-    answers[#lines] = { approval = a, option = option }
-  end
-  if a.text then
-    lines[#lines + 1] = 't a text of yours'
-    answers[#lines] = { approval = a, text = true }
-  end
-  return lines, answers
 end
 
 --- Answers an approval. The daemon's notification takes it off the screen, also if somebody else was first.
@@ -105,27 +63,42 @@ local function choose(line)
   if line.option then
     return M.answer(line.approval, line.option.id)
   end
-  vim.ui.input({ prompt = 'The answer: ' }, function(text)
+  local plan = line.approval.kind == 'plan'
+  vim.ui.input({ prompt = plan and 'No to the plan, because: ' or 'The answer: ' }, function(text)
     if text and text ~= '' then
       M.answer(line.approval, '', text)
     end
   end)
 end
 
+--- @return boolean # false if Neovim closes no window now: the command line window is open, and its end calls again
 local function close_float()
   if float and api.nvim_win_is_valid(float.win) then
-    api.nvim_win_close(float.win, true)
+    if not pcall(api.nvim_win_close, float.win, true) then
+      return false
+    end
   end
   float = nil
+  return true
 end
+
+api.nvim_set_decoration_provider(api.nvim_create_namespace('cursord_approvals_drawn'), {
+  on_win = function(_, win)
+    if float and float.win == win then
+      float.drawn = float.drawn or now()
+    end
+    return false
+  end,
+})
 
 --- @param a cursord.Approval
 --- @param more integer how many others are pending
 local function open_float(a, more)
-  local replaced = float and float.id ~= a.id
-  local since = float and float.id == a.id and float.since or replaced and vim.uv.now() or 0
-  close_float()
-  local lines = render(a)
+  local drawn = float and float.id == a.id and not float.cut and float.drawn or nil
+  if not close_float() then
+    return
+  end
+  local lines = asked.lines(a)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -154,22 +127,33 @@ local function open_float(a, more)
   vim.wo[win].wrap, vim.wo[win].linebreak = true, true
   local height = api.nvim_win_text_height(win, {}).all
   api.nvim_win_set_config(win, { height = math.min(height, most) })
-  float = { buf = buf, win = win, id = a.id, cut = height > most, since = since }
+  float = { win = win, id = a.id, cut = height > most, drawn = drawn }
 end
 
 local function draw_list()
   if not list_buf or not api.nvim_buf_is_valid(list_buf) then
     return
   end
-  local lines = {}
-  list_lines = {}
+  local lines, first, old = {}, {}, list_of --- @type string[], table<string, integer>, table<integer, string>
+  list_lines, list_of = {}, {}
   for _, a in ipairs(M.pending()) do
-    local of, answers = render(a)
+    local of, answers = asked.lines(a)
+    first[a.id] = #lines + 1
     for i, line in ipairs(of) do
       lines[#lines + 1] = line
-      list_lines[#lines] = answers[i]
+      list_lines[#lines], list_of[#lines] = answers[i], a.id
     end
     lines[#lines + 1] = ''
+  end
+  local rows = {} --- @type table<integer, integer> of the cursors, by window
+  for _, win in ipairs(vim.fn.win_findbuf(list_buf)) do
+    local row = api.nvim_win_get_cursor(win)[1]
+    local id, from = old[row], row
+    while id and old[from - 1] == id do
+      from = from - 1
+    end
+    -- A key for a question that has gone must not answer another one: a first line is no answer.
+    rows[win] = id and first[id] and first[id] + row - from or 1
   end
   vim.bo[list_buf].modifiable = true
   api.nvim_buf_set_lines(
@@ -180,6 +164,9 @@ local function draw_list()
     #lines > 0 and lines or { 'No agent asks anything.' }
   )
   vim.bo[list_buf].modifiable = false
+  for win, row in pairs(rows) do
+    api.nvim_win_set_cursor(win, { row, 0 })
+  end
 end
 
 --- Shows the first question, and the list where it is open.
@@ -247,32 +234,26 @@ function M.open()
   draw_list()
 end
 
---- The approval that a key or a command answers, if the person has seen all of it.
+--- The command line that the person types, or has just ended: when it was opened, and the question on the screen then.
+local typing --- @type { at: number, id?: string }?
+
+--- The approval that a key or a command answers, if the person has seen all of it before they began to type.
 --- @return cursord.Approval?
 local function seen()
   local a = M.pending()[1]
-  if not a then
+  local at, id = typing and typing.at or now(), typing and typing.id
+  if id and not (a and a.id == id) then
+    rpc.say('that question has ended: nothing was answered', vim.log.levels.WARN)
+  elseif not a then
     rpc.say('no agent asks anything')
-  elseif not float or float.id ~= a.id or float.cut then
+  elseif float and float.id == a.id and float.cut then
     rpc.say('read the whole question here, and answer with <CR>')
     M.open()
-  elseif vim.uv.now() - float.since < settle then
-    rpc.say('another question has just come: look at it first', vim.log.levels.WARN)
+  elseif not float or float.id ~= a.id or not float.drawn or at - float.drawn < M.reading then
+    rpc.say('this question has just come: read it, then answer', vim.log.levels.WARN)
+    refresh()
   else
     return a
-  end
-end
-
---- @param a cursord.Approval
---- @param kinds string[]
---- @return cursord.ApprovalOption?
-local function of_kind(a, kinds)
-  for _, kind in ipairs(kinds) do
-    for _, option in ipairs(a.options) do
-      if option.kind == kind then
-        return option
-      end
-    end
   end
 end
 
@@ -283,9 +264,12 @@ function M.approve(arg)
   if not a then
     return
   end
-  local option = arg == '' and of_kind(a, { 'allowOnce' }) or a.options[tonumber(arg) or 0]
+  local option = arg == '' and asked.option(a, { 'allowOnce' }) or a.options[tonumber(arg) or 0]
   if option then
     M.answer(a, option.id)
+  elseif a.kind == 'plan' and arg ~= '' and not tonumber(arg) then
+    local text = 'a yes to a plan takes no text; :Cursord deny TEXT says no with it'
+    rpc.say(text, vim.log.levels.WARN)
   elseif a.text and arg ~= '' and not tonumber(arg) then
     M.answer(a, '', arg)
   elseif arg ~= '' then
@@ -296,14 +280,21 @@ function M.approve(arg)
   end
 end
 
---- Says no to the question on the screen.
-function M.deny()
+--- Says no to the question on the screen. The agent gets a text with a no to its plan.
+--- @param text string
+function M.deny(text)
   local a = seen()
-  local option = a and of_kind(a, { 'rejectOnce', 'rejectAlways' })
-  if option then
-    M.answer(a --[[@as cursord.Approval]], option.id)
-  elseif a then
+  local option = a and asked.no(a)
+  if not a then
+    return
+  elseif not option then
     rpc.say('no answer here means no: :Cursord approve NUMBER, or cancel', vim.log.levels.WARN)
+  elseif text == '' or a.text and option ~= asked.no_answer then
+    M.answer(a, option.id, text ~= '' and text or nil)
+  elseif a.text then
+    rpc.say('no answer takes no text; :Cursord approve TEXT answers', vim.log.levels.WARN)
+  else
+    rpc.say('this no takes no text; :Cursord deny says it', vim.log.levels.WARN)
   end
 end
 
@@ -315,8 +306,26 @@ workspace.on('approval', function(_, a, before)
 end)
 workspace.on('reset', refresh)
 
+local group = api.nvim_create_augroup('cursord_approvals', {})
+api.nvim_create_autocmd('CmdlineEnter', {
+  group = group,
+  pattern = ':',
+  callback = function()
+    typing = { at = now(), id = float and float.id }
+  end,
+})
+api.nvim_create_autocmd('CmdlineLeave', {
+  group = group,
+  pattern = ':',
+  callback = function()
+    local line = typing
+    vim.schedule(function() -- its command runs before this
+      typing = typing ~= line and typing or nil
+    end)
+  end,
+})
 api.nvim_create_autocmd({ 'TabEnter', 'VimResized', 'CmdwinLeave' }, {
-  group = api.nvim_create_augroup('cursord_approvals', {}),
+  group = group,
   callback = function()
     if #M.pending() > 0 then
       vim.schedule(refresh)

@@ -23,6 +23,7 @@ local ns = api.nvim_create_namespace('cursord_attempts')
 --- @field sessionId string
 --- @field turnId string
 --- @field status string
+--- @field waiting? boolean
 --- @field error? { message: string }
 --- @field answer string
 --- @field files integer
@@ -91,7 +92,7 @@ local function draw(buf, groups)
       local said = a.error and a.error.message or a.answer
       lines[#lines + 1] = ('%3d  %-11s %-16s %-12s %s'):format(
         a.number,
-        a.status,
+        a.waiting and 'asks you' or a.status,
         change_text(a),
         check_text(a.check),
         first_line(said)
@@ -234,7 +235,7 @@ local function show_check(a)
     wrap = false,
   })
   if win ~= api.nvim_get_current_win() then
-    keys.closed_by(win, { 'q', '<Esc>' })
+    require('cursord.floats').closed_by(win, { 'q', '<Esc>' })
   end
 end
 

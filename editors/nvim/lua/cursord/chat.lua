@@ -1,6 +1,8 @@
 --- The windows of the chat, and sending prompts.
 local config = require('cursord.config')
 local context = require('cursord.context')
+local drafts = require('cursord.drafts')
+local panes = require('cursord.panes')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local transcript = require('cursord.transcript')
@@ -29,7 +31,7 @@ local function panel_of(ws)
   vim.b[buf].cursord_root = ws.root
   vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'hide', false
   vim.bo[buf].filetype = 'cursord_input'
-  require('cursord.drafts').keep(buf, ws.root)
+  drafts.keep(buf, ws)
   panel = { input = buf, shown = panel and panel.shown, origin = panel and panel.origin }
   panels[ws] = panel
   return panel
@@ -55,57 +57,6 @@ local function windows(ws)
   return above, below
 end
 
-local function set_options(win, values)
-  for name, value in pairs(values) do
-    api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
-  end
-end
-
-local common = {
-  number = false,
-  relativenumber = false,
-  signcolumn = 'no',
-  foldcolumn = '0',
-  wrap = true,
-  linebreak = true,
-  list = false,
-  spell = false,
-}
-
---- Screens with fewer columns have the chat below, as two windows beside each other would be too narrow to read.
-local beside_min = 60
-
---- @param position string
---- @return boolean
-local function is_beside(position)
-  return (position == 'left' or position == 'right') and vim.o.columns >= beside_min
-end
-
---- Sets the options of the transcript's window. Neovim resets them when the window gets another buffer.
---- @param win integer
-local function set_transcript_options(win)
-  local position = config.get().chat.position
-  set_options(win, common)
-  if not config.own_statusline then
-    set_options(win, { statusline = " %{%v:lua.require'cursord.chat'.winbar('title')%}%=%l,%c " })
-  end
-  set_options(win, {
-    winbar = "%{%v:lua.require'cursord.chat'.winbar()%}",
-    foldmethod = 'expr',
-    foldexpr = "getline(v:lnum)[:4]==#'  │'?1:getline(v:lnum+1)[:4]==#'  │'?'>1':0",
-    foldlevel = 0,
-    foldtext = '',
-    fillchars = 'fold: ',
-    winhighlight = 'Folded:CursordFolded',
-    conceallevel = 2,
-    smoothscroll = true, -- a last paragraph that is higher than the window shows its end
-    winfixwidth = is_beside(position),
-  })
-  api.nvim_win_call(win, function()
-    vim.fn.foldlevel(1) -- fold now: Insert mode may begin before the window is drawn
-  end)
-end
-
 --- The transcript of the current session.
 local function current(ws, panel)
   local shown = panel.shown
@@ -123,12 +74,13 @@ local function refresh(ws)
   local now = current(ws, panel)
   if above and old ~= now then
     api.nvim_win_set_buf(above, now.buf)
-    set_transcript_options(above)
+    panes.transcript(above)
     now.to_end(above, now.buf)
   end
   if old and old ~= now and not old.session then
     api.nvim_buf_delete(old.buf, { force = true })
   end
+  drafts.follow(panel.input, ws.current)
 end
 
 --- Opens the chat of a workspace; that of another one in the tab page is closed. The cursor stays where it is.
@@ -153,7 +105,7 @@ function M.show(ws)
       api.nvim_win_set_buf(above, now.buf)
       vim.bo[scratch].bufhidden = 'wipe'
     else
-      local wide = is_beside(cfg.position)
+      local wide = panes.is_beside(cfg.position)
       above = api.nvim_open_win(now.buf, false, {
         split = wide and cfg.position or 'below',
         win = -1,
@@ -161,7 +113,7 @@ function M.show(ws)
         height = not wide and math.min(cfg.height, math.floor(vim.o.lines / 2)) or nil,
       })
     end
-    set_transcript_options(above)
+    panes.transcript(above)
     now.to_end(above, now.buf)
   end
   if not below then
@@ -172,10 +124,10 @@ function M.show(ws)
       false,
       { split = 'below', win = above, height = math.min(cfg.input_height, third) }
     )
-    set_options(below, vim.tbl_extend('error', common, { winfixheight = true, winbar = '' }))
+    panes.set(below, vim.tbl_extend('error', panes.common, { winfixheight = true, winbar = '' }))
     require('cursord.windows').keep_height(below, above)
     if not config.own_statusline then
-      set_options(below, { statusline = ' Cursor: input%=%l,%c ' })
+      panes.set(below, { statusline = ' Cursor: input%=%l,%c ' })
     end
   end
   api.nvim_set_current_win(win)
@@ -262,23 +214,16 @@ local function enter(ws, result)
   refresh(ws)
 end
 
---- Puts a prompt that was not sent, or was taken back, before the draft in the input.
 --- @param ws cursord.Workspace
---- @param prompt string
-function M.give_back(ws, prompt)
-  local buf = panel_of(ws).input
-  local lines = vim.split(prompt, '\n', { plain = true })
-  local draft = api.nvim_buf_get_lines(buf, 0, -1, false)
-  if #draft > 1 or draft[1] ~= '' then
-    vim.list_extend(lines, draft)
-  end
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+--- @return integer # the buffer with the draft
+function M.input(ws)
+  return panel_of(ws).input
 end
 
 --- Sends a prompt. If that fails, the prompt is in the input again.
 --- @param ws cursord.Workspace
 --- @param prompt string
---- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean }
+--- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean, after?: fun() }
 function M.send(ws, prompt, opts)
   opts = opts or {}
   local full = require('cursord.prompts').expand(ws.root, prompt)
@@ -286,7 +231,7 @@ function M.send(ws, prompt, opts)
   local more, problems = context.expand(ws, full, opts.origin or panel_of(ws).origin)
   if #problems > 0 then
     rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
-    return M.give_back(ws, prompt)
+    return drafts.give_back(panel_of(ws).input, prompt)
   end
   if opts.new then
     M.switch(ws)
@@ -311,13 +256,16 @@ function M.send(ws, prompt, opts)
     }, function(result)
       if result then
         ws.mine[result.turn.id] = true
+        if opts.after then
+          opts.after()
+        end
       end
       if result and fresh then
         enter(ws, result)
       elseif not result then
         require('cursord.images').give_back(ws, images)
         local kept = opts.context and #opts.context > 0 and '@selection ' or ''
-        M.give_back(ws, kept .. prompt)
+        drafts.give_back(panel_of(ws).input, kept .. prompt)
       end
       local waiting = fresh and entering[ws] or {}
       entering[ws] = not fresh and entering[ws] or nil
@@ -342,7 +290,11 @@ function M.submit()
     return
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  M.send(ws, prompt)
+  M.send(ws, prompt, {
+    after = function()
+      drafts.sent(buf, prompt)
+    end,
+  })
 end
 
 --- Sends a prompt from outside the chat.

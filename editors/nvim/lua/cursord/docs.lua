@@ -1,5 +1,6 @@
 --- Buffers and their files. A buffer without changes follows the disk; the text of one with changes is reported to the
 --- daemon.
+local asread = require('cursord.asread')
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local report = require('cursord.report')
@@ -191,9 +192,10 @@ function M.attach(buf)
     })
   end
   if not vim.bo[buf].modified then
+    asread.catch_up(buf, path)
     follow.compare(buf, path)
     report.holds(doc)
-  elseif not ws.diffs[rel] and #ws:busy() == 0 and history.began_on(buf, path) then
+  elseif not ws.diffs[rel] and #ws:busy() == 0 and asread.began_on(buf, path) then
     report.holds(doc, true) -- what the agent writes from now on is new to the text
   end
   local diff = ws.diffs[rel]

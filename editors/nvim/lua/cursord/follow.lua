@@ -48,7 +48,7 @@ local function check(buf, choice)
 end
 
 --- Reads a buffer's file. The change is one step for undo.
-local function edit(buf)
+function M.edit(buf)
   local undoreload = vim.o.undoreload
   vim.o.undoreload = -1
   api.nvim_buf_call(buf, function()
@@ -150,15 +150,7 @@ end
 
 --- Whether Neovim shows this text of a file as it is: no conversion, no byte order mark, no other line ends.
 local function is_plain(buf, text)
-  local bo = vim.bo[buf]
-  return bo.fileformat == 'unix'
-    and not bo.bomb
-    and not bo.binary
-    and (bo.fileencoding == '' or bo.fileencoding == 'utf-8')
-    and text ~= ''
-    and not text:find('\r', 1, true)
-    and not text:find('\0', 1, true)
-    and text:sub(1, 3) ~= '\239\187\191'
+  return lines.shown(buf, text) == text
 end
 
 --- The last known text of buffers, which saves reading them line by line.
@@ -192,11 +184,13 @@ end
 --- Brings a buffer to the content of its file by changing only the lines that differ.
 --- @return boolean? # whether it was changed; nil if Neovim has to read the file
 local function patch(buf, path)
-  local text = vim.b[buf].cursord_plain and read(path)
-  if not text or not is_plain(buf, text) then
+  local text = vim.b[buf].cursord_same and lines.shown(buf, read(path))
+  if not text then
     return nil
   end
-  local pieces = lines.pieces(lines.with_eol(text_of(buf)), lines.with_eol(text), function(n)
+  local old = lines.with_eol(text_of(buf))
+  local counted = vim.bo[buf].fileformat == 'dos' and lines.counted(old)
+  local pieces = lines.pieces(old, lines.with_eol(text), counted or function(n)
     return api.nvim_buf_call(buf, function()
       local line = vim.fn.byte2line(n + 1)
       return line > 0 and line or api.nvim_buf_line_count(buf) + 1
@@ -220,19 +214,20 @@ local function patch(buf, path)
   return #pieces > 0
 end
 
---- Notes whether a buffer has the plain text of its file, neither converted nor decrypted.
+--- Notes whether a buffer has the text of its file, neither converted nor decrypted, and whether it has it byte for byte.
 --- @param buf integer
 --- @param path string
 function M.compare(buf, path)
   local stat = vim.uv.fs_stat(path)
   local count = api.nvim_buf_line_count(buf)
-  local fits = stat
-    and stat.type == 'file'
-    and math.abs(stat.size - api.nvim_buf_get_offset(buf, count)) < 2
+  local size = api.nvim_buf_get_offset(buf, count) + (vim.bo[buf].bomb and 3 or 0)
+  local most = vim.bo[buf].fileformat == 'dos' and count + 2 or 2
+  local fits = stat and stat.type == 'file' and math.abs(stat.size - size) < most
   local text = fits and read(path)
   local same = text and text == lines.text(buf)
+  vim.b[buf].cursord_same = text and lines.shown(buf, text) == lines.text(buf) or false
   vim.b[buf].cursord_plain = same and is_plain(buf, text)
-  vim.b[buf].cursord_stamp = same and stamp(stat) or nil
+  vim.b[buf].cursord_stamp = (same or vim.b[buf].cursord_same) and stamp(stat) or nil
 end
 
 --- Brings a buffer without changes to the content of its file. Cursors and windows stay at their text.
@@ -248,7 +243,7 @@ function M.disk(buf, path, again)
   local patched = nil
   if api.nvim_buf_line_count(buf) == 1 and stat.size > 0 and lines.text(buf) == '' then
     -- Neovim does not notice by itself that a file has been created.
-    edit(buf)
+    M.edit(buf)
   else
     patched = patch(buf, path)
   end
@@ -256,7 +251,7 @@ function M.disk(buf, path, again)
     local views, old = save_views(buf), lines.with_eol(lines.text(buf))
     -- Whatever 'autoread' is. Neovim compares only times, and two writes within a tick of the system's clock have the same.
     if not check(buf, 'reload') and vim.b[buf].cursord_stamp then
-      edit(buf)
+      M.edit(buf)
     end
     if next(views) and api.nvim_buf_get_changedtick(buf) ~= tick then
       local new = lines.with_eol(lines.text(buf))

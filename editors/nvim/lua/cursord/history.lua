@@ -59,22 +59,18 @@ function M.is_back(buf)
   return tree.seq_cur ~= tree.seq_last
 end
 
---- Whether a file has not been written since the buffer's present changes began.
+--- Whether the buffer's present changes were made since it was read or written.
 --- @param buf integer
---- @param path string the buffer's file
 --- @return boolean
-function M.began_on(buf, path)
-  local tree, stat = api.nvim_buf_call(buf, vim.fn.undotree), vim.uv.fs_stat(path)
-  local first --- @type { seq: integer, time: integer }?
+function M.is_typed(buf)
+  local tree = api.nvim_buf_call(buf, vim.fn.undotree)
+  local typed = false
   for _, entry in ipairs(tree.entries) do
     if entry.seq <= tree.seq_cur then
-      first = first or entry
-      if entry.save == tree.save_last then
-        first = nil
-      end
+      typed = entry.save ~= tree.save_last
     end
   end
-  return stat ~= nil and first ~= nil and stat.mtime.sec <= first.time
+  return typed
 end
 
 --- The states of a buffer's undo history.

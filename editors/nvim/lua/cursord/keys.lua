@@ -1,4 +1,5 @@
 --- Keys of the chat.
+local floats = require('cursord.floats')
 local message = require('cursord.message')
 local recall = require('cursord.recall')
 local workspace = require('cursord.workspace')
@@ -178,34 +179,6 @@ function M.map(buf, keys)
   end
 end
 
---- Maps keys to closing a float, until it is closed. The cursor is not in the float.
---- @param win integer
---- @param keys string[]
-function M.closed_by(win, keys)
-  local buf, old = api.nvim_get_current_buf(), {} --- @type integer, table<string, table>
-  for _, key in ipairs(keys) do
-    old[key] = vim.fn.maparg(key, 'n', false, true)
-    vim.keymap.set('n', key, function()
-      pcall(api.nvim_win_close, win, true)
-    end, { buffer = buf, nowait = true })
-  end
-  api.nvim_create_autocmd('WinClosed', {
-    pattern = tostring(win),
-    once = true,
-    callback = vim.schedule_wrap(function()
-      for key, map in pairs(api.nvim_buf_is_valid(buf) and old or {}) do
-        api.nvim_buf_call(buf, function()
-          if map.buffer == 1 then
-            vim.fn.mapset('n', false, map)
-          else
-            vim.keymap.del('n', key, { buffer = buf })
-          end
-        end)
-      end
-    end),
-  })
-end
-
 --- @param lines string[]
 --- @return integer
 local function width_of(lines)
@@ -262,12 +235,14 @@ function M.help(more)
     width = width_of(lines)
   end
   local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
+  opts.close_events = { 'InsertCharPre' }
   local ok, _, win = pcall(vim.lsp.util.open_floating_preview, lines, '', opts)
   if not ok or not win then
     return message.note('the screen is too small for the list of keys')
   end
   if win ~= api.nvim_get_current_win() then -- called a second time, it moves the cursor into the float
-    M.closed_by(win, { 'q', '<Esc>' })
+    floats.closed_by(win, { 'q', '<Esc>' })
+    floats.closed_by_moves(win)
   end
   -- The float shows all keys, wherever the cursor is.
   local height = math.max(math.min(#lines, most), 1)

@@ -104,6 +104,30 @@ function M.with_eol(text)
   return text:sub(-1) == '\n' and text or text .. '\n'
 end
 
+--- The text of a file as Neovim shows it: without a byte order mark and without the CR of line ends. It is nil if Neovim
+--- converts it otherwise.
+--- @param buf integer
+--- @param text? string
+--- @return string?
+function M.shown(buf, text)
+  local bo = vim.bo[buf]
+  local utf8 = bo.fileencoding == '' or bo.fileencoding == 'utf-8'
+  if not text or bo.binary or not utf8 or bo.bomb ~= (text:sub(1, 3) == '\239\187\191') then
+    return nil
+  end
+  text = bo.bomb and text:sub(4) or text
+  if bo.fileformat == 'dos' then
+    local bare, ends = text:gsub('\r\n', '\n')
+    if select(2, bare:gsub('\n', '\n')) ~= ends then
+      return nil
+    end
+    text = bare
+  elseif bo.fileformat ~= 'unix' then
+    return nil
+  end
+  return text ~= '' and not text:find('[\r%z]') and text or nil
+end
+
 --- Moves changes into a text that others have changed meanwhile.
 --- @param pieces cursord.Piece[]
 --- @param others cursord.Piece[] the others' changes of the same text

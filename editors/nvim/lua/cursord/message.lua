@@ -60,6 +60,25 @@ function M.fold(text, width)
   return out
 end
 
+--- The first line of a message, with what to do from the second one. That is first if there is no room for both: the end is
+--- cut.
+--- @param text string
+--- @param width integer
+--- @return string line
+--- @return string rest what the line lacks
+local function in_one(text, width)
+  local line, rest = text:match('^([^\n]*)(.*)$')
+  line = line:gsub('%c', ' ')
+  local way = rest:match('^\n  ([^\n]+)$')
+  local bare = line:gsub('^cursord: ', '')
+  if way and api.nvim_strwidth(bare .. way) + 2 <= width then
+    return line .. '; ' .. way, ''
+  elseif way and api.nvim_strwidth(way) <= width / 2 then
+    return way .. ': ' .. bare, rest
+  end
+  return line, rest
+end
+
 --- Makes one line of all waiting messages: the most severe, and of equals the latest.
 --- @return cursord.Message
 local function gravest()
@@ -74,9 +93,8 @@ local function gravest()
     end
   end
   queue = {}
-  local line, rest = out.text:match('^([^\n]*)(.*)$')
-  line = line:gsub('%c', ' ')
   local width = vim.v.echospace + (math.max(vim.o.cmdheight, 1) - 1) * vim.o.columns
+  local line, rest = in_one(out.text, width)
   if api.nvim_strwidth(line) > width then
     line = line:gsub('^cursord: ', '') -- the room is for what is said
   end

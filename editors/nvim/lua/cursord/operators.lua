@@ -27,7 +27,7 @@ for _, name in ipairs({ 'accept', 'reject' }) do
       name = name,
       of = 'cursor',
       act = function(buf, row)
-        here().at(name, buf, row)
+        here().here(name, buf, row)
       end,
     })
   end

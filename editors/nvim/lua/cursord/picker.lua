@@ -258,6 +258,12 @@ function M.add_dir(ws, dir, none)
   end
   dir = vim.fs.normalize(vim.fn.fnamemodify(vim.fn.expand(dir), ':p'))
   dir = #dir > 1 and dir:gsub('/+$', '') or dir
+  local real = vim.uv.fs_realpath(dir)
+  if not real or vim.fn.isdirectory(real) == 0 then
+    return rpc.say(('%s is no folder'):format(dir), vim.log.levels.ERROR)
+  elseif vim.startswith(real .. '/', ws.root:gsub('/$', '') .. '/') then
+    return rpc.say(('the agent works in %s anyway: it is in the workspace'):format(dir))
+  end
   ws:choose(function()
     local session = ws:session()
     local dirs = session and session.addDirs or ws.next_permits.addDirs or {}
@@ -265,7 +271,9 @@ function M.add_dir(ws, dir, none)
       ws,
       'addDirs',
       vim.list_extend(vim.list_extend({}, dirs), { dir }),
-      ('the agent may also work in %s, where nothing can be rejected'):format(dir)
+      ('once you trust it, the agent may also work in %s, where nothing can be rejected'):format(
+        dir
+      )
     )
   end)
 end

@@ -25,10 +25,29 @@ end
 --- @param full string the prompt that is sent: a saved prompt's text instead of its name
 function M.remember(buf, text, full)
   local of = recall_of(buf)
+  local draft = of.walk and of.walk.draft
+  if draft and draft ~= text and vim.trim(draft) ~= '' then
+    of.list[#of.list + 1] = draft -- else nothing has it any more
+  end
   if of.list[#of.list] ~= text then
     of.list[#of.list + 1] = text
   end
   of.full[full], of.walk = true, nil
+end
+
+--- What the person has written: the draft, if the input shows an earlier prompt as it was.
+--- @param buf integer
+--- @return string
+function M.written(buf)
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  local walk = recall_of(buf).walk
+  return walk and text == walk.list[walk.at] and walk.draft or text
+end
+
+--- Notes that the input has another text.
+--- @param buf integer
+function M.stop(buf)
+  recall_of(buf).walk = nil
 end
 
 --- @param buf integer

@@ -19,7 +19,8 @@ local prompts_most, lines_most = 10, 10000
 --- @field ws cursord.Workspace
 --- @field session string
 --- @field turn cursord.Turn|{ id: string } the first turn to take back
---- @field after fun() called when it is taken back
+--- @field put? fun(): string? has the person edit the prompt, when it is taken back; says more
+--- @field after fun() called after that was said
 
 local kinds = {
   changedSince = 'changed since',
@@ -60,14 +61,16 @@ local function take(of, files, last)
     if err then
       return rpc.say_error(err)
     end
+    local more = of.put and of.put()
     local parts, left = { 'taken back: ' .. count(#out.turns, 'turn') }, kept(out)
     if out.applied > 0 then
       parts[1] = parts[1] .. ', ' .. count(out.applied, 'change')
     end
+    parts[#parts + 1] = more
     if #left > 0 then
       parts[#parts + 1] = 'stays: ' .. table.concat(left, ', ')
     end
-    if out.applied > 0 then
+    if out.applied > 0 and not more then -- a line of 80 columns has no room for both
       parts[#parts + 1] = ways.to('undo') .. ' brings files back'
     end
     local level = #left > 0 and vim.log.levels.WARN or vim.log.levels.INFO
@@ -112,13 +115,13 @@ end
 --- @param prompts string[]
 local function ask(of, dry, prompts)
   local buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden, vim.bo[buf].filetype = 'wipe', 'diff'
+  vim.bo[buf].bufhidden = 'wipe'
   vim.b[buf].cursord_root = of.ws.root
   local lines = vim.tbl_map(function(line)
     return (line:gsub('\r$', ''):gsub('%z', '\n'))
   end, text_of(dry, prompts))
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable = false
+  vim.bo[buf].filetype, vim.bo[buf].modifiable = 'diff', false -- the syntax looks at the lines for the kind of diff
   local some = (dry.patch or '') ~= '' or #(dry.skipped or {}) > 0
   local keys = some and ' y yes · t not the files · q no ' or ' y yes · q no '
   local width = math.max(math.min(vim.o.columns - 4, 90), 1)
@@ -238,12 +241,15 @@ end
 function M.edit(ws, session)
   last_turn(session, function(last)
     local of = { ws = ws, session = session, turn = last }
-    function of.after()
-      local chat = require('cursord.chat')
+    local chat = require('cursord.chat')
+    function of.put()
       chat.switch(ws, ws.sessions[session] or { id = session })
-      chat.give_back(ws, last.prompt)
-      require('cursord.images').again(ws, last)
+      local said = require('cursord.drafts').put(chat.input(ws), session, last.prompt)
       chat.focus(ws)
+      return said
+    end
+    function of.after()
+      require('cursord.images').again(ws, last)
     end
     M.look(of, function(dry, prompts)
       ask(of, dry, prompts)
@@ -285,7 +291,14 @@ function M.steer(ws, text)
     if err then
       rpc.say_error(err)
     elseif result.queuedTurnId then
-      rpc.say('the agent takes nothing while it works: this is the next prompt')
+      local before = 0
+      for _, turn in ipairs(ws:busy()) do
+        local waits = turn.sessionId == running.sessionId and turn.status == 'queued'
+        before = before + (waits and turn.id ~= result.queuedTurnId and 1 or 0)
+      end
+      local place = before == 0 and 'is the next prompt'
+        or ('waits behind %d prompt%s'):format(before, before == 1 and '' or 's')
+      rpc.say('the agent takes nothing while it works: this ' .. place)
     else
       rpc.say('the agent has this with its running turn')
     end

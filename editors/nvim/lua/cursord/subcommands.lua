@@ -62,7 +62,7 @@ local function decide(verb)
     elseif args.range then
       here.range(verb, buf, args.range.first, args.range.last)
     else
-      here.at(verb, buf, args.row)
+      here.here(verb, buf, args.row)
     end
   end
 end
@@ -277,8 +277,10 @@ local subs = {
     end,
   },
   deny = {
-    run = function()
-      require('cursord.approvals').deny()
+    rest = true,
+    text = true,
+    run = function(args)
+      require('cursord.approvals').deny(args.rest)
     end,
   },
   image = {

@@ -54,7 +54,8 @@ local function patch(of)
   local old, new = whole(before), whole(after)
   local text --- @type string?
   if (before == nil or old) and (after == nil or new) and (old or new) then
-    text = line_diff(old or '', new or '', { ctxlen = 2 }) --[[@as string]]
+    -- As many lines around a change as in the daemon's patch of it, which may come first or later.
+    text = line_diff(old or '', new or '', { ctxlen = 3 }) --[[@as string]]
   else
     text = whole(of.diffString)
   end

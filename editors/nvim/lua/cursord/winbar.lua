@@ -94,11 +94,17 @@ function M.keys(text, keys, width)
   return (' %s%%=%s %%<'):format(plain(text), plain(table.concat(keys, ' · ')))
 end
 
+--- The title for the status line, which ends with the place of the cursor.
 --- @param ws cursord.Workspace
 --- @param id? string a session
+--- @param width integer of the window
 --- @return string # "Cursor: TITLE", for 'statusline'
-function M.title(ws, id)
-  return 'Cursor: ' .. plain((id and ws.sessions[id] or next_session(ws)).title)
+function M.title(ws, id, width)
+  local at = vim.api.nvim_win_get_cursor(vim.g.statusline_winid or 0)
+  local ruler = (' %d,%d '):format(at[1], at[2] + 1)
+  local room = (vim.o.laststatus == 3 and vim.o.columns or width) - #ruler - 1
+  local title = (id and ws.sessions[id] or next_session(ws)).title:gsub('%c', ' ')
+  return plain(message.cut('Cursor: ' .. title, math.max(room, 1)))
 end
 
 return M

@@ -62,9 +62,11 @@ function M.oppose(hunk)
   end
   hunk.yours = true
   for _, at in ipairs(hunk.beside) do
+    if hunk.lines[at + 1]:sub(1, 1) == ' ' then
+      hunk.newLines = hunk.newLines - 1
+    end
     hunk.lines[at + 1] = '-' .. hunk.lines[at + 1]:sub(2)
   end
-  hunk.newLines = hunk.newLines - #hunk.beside
 end
 
 --- The note above a hunk's first line, if it needs one.

@@ -142,7 +142,8 @@ end
 --- @return integer buf
 --- @return integer row
 local function cursor()
-  return api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1
+  -- In "nvim +COMMAND" the cursor is at line 0.
+  return api.nvim_get_current_buf(), math.max(api.nvim_win_get_cursor(0)[1] - 1, 0)
 end
 
 --- Runs the first command of a queue. Those behind it that were given where the cursor was follow the cursor.

@@ -17,6 +17,52 @@ local M = {}
 --- @field state? integer
 --- @field accepts? 'file'|'text'
 
+--- @class cursord.TakenBack
+--- @field made cursord.Made the decision in a saved text
+--- @field state integer the state in the undo history that taking it back has made
+
+--- @class cursord.Doc
+--- @field undone? cursord.TakenBack[] decisions that a command has taken back: "u" makes them again
+
+--- Prepares for a command that takes a decision back: changes that buffers followed before are not part of it.
+--- @param ws cursord.Workspace
+function M.will_undo(ws)
+  for _, doc in ipairs(require('cursord.docs').of(ws)) do
+    doc.followed = nil
+  end
+end
+
+--- Notes that a command has taken a decision back.
+--- @param ws cursord.Workspace
+--- @param decision? integer
+function M.was_undone(ws, decision)
+  for _, doc in ipairs(require('cursord.docs').of(ws)) do
+    for i, made in ipairs(doc.followed and doc.wrote or {}) do
+      if made.decision == decision then
+        doc.undone = doc.undone or {}
+        table.insert(doc.undone, { made = table.remove(doc.wrote, i), state = doc.followed })
+        doc.checked = nil
+        break
+      end
+    end
+  end
+end
+
+--- Removes and returns the decisions that "u" is to make again: the text is between them and what has taken them back.
+--- @param doc cursord.Doc
+--- @param behind table<integer, true> the states behind the text
+--- @param known table<integer, true> all states
+--- @return cursord.Made[]
+local function between(doc, behind, known)
+  local made = {}
+  doc.undone = vim.tbl_filter(function(one)
+    local is = behind[one.made.state] and known[one.state] and not behind[one.state]
+    made[#made + 1] = is and one.made or nil
+    return known[one.state] and not is
+  end, doc.undone or {})
+  return made
+end
+
 --- The decisions that the person has undone in the buffer with "u", the latest first, and those that were redone: such as
 --- leave the text alone, and others, the first one first.
 --- @param doc cursord.Doc
@@ -25,7 +71,8 @@ local M = {}
 --- @return cursord.Made[] anew
 local function turned(doc)
   local back, kept, anew, tick = {}, {}, {}, api.nvim_buf_get_changedtick(doc.buf)
-  if #doc.wrote + #doc.steps + #doc.back == 0 or doc.checked == tick then
+  local none = #doc.wrote + #doc.steps + #doc.back + #(doc.undone or {}) == 0
+  if none or doc.checked == tick then
     return back, {}, anew
   end
   doc.checked = tick
@@ -42,6 +89,7 @@ local function turned(doc)
     anew[#anew + 1] = behind[one.state] and one or nil
     return known[one.state] and not behind[one.state]
   end, doc.back)
+  vim.list_extend(anew, between(doc, behind, known))
   table.sort(anew, function(a, b)
     return a.decision < b.decision
   end)

@@ -210,22 +210,20 @@ function M.parts(verb, ws, parts, opts)
   opts = opts or {}
   local steps = {} --- @type { selector: table, parts: cursord.Part[] }[]
   local whole = {} --- @type cursord.Part[]
-  for _, replace in ipairs({ false, true }) do
-    local some = vim.tbl_filter(function(part)
-      local yours = verb == 'accept' and part.hunk.yours and not opts.both or false
-      return not part.lines and yours == replace
-    end, parts)
-    if #some > 0 then
-      local ids = vim.tbl_map(function(part)
-        return part.id
-      end, some)
-      -- Of hunks in a copy, an accept keeps both sides by itself.
-      local both = opts.both and not some[1].hunk.yours or nil
-      local selector = { hunks = ids, comment = opts.comment, both = both }
-      selector.replace = replace or nil
-      steps[#steps + 1] = { selector = selector, parts = some }
-      vim.list_extend(whole, some)
+  for _, part in ipairs(parts) do
+    if not part.lines then
+      whole[#whole + 1] = part
     end
+  end
+  if #whole > 0 then
+    local ids = vim.tbl_map(function(part)
+      return part.id
+    end, whole)
+    local selector = { hunks = ids, comment = opts.comment, both = opts.both or nil }
+    -- Of a hunk in a copy, an accept keeps both sides by itself.
+    selector.replace = verb == 'accept' and #whole == 1 and whole[1].hunk.yours and not opts.both
+      or nil
+    steps[#steps + 1] = { selector = selector, parts = whole }
   end
   opts.cut = 0
   for _, part in ipairs(parts) do
@@ -310,11 +308,15 @@ function M.step(verb, ws, after)
   in_turn(ws, function(done)
     local restored = require('cursord.review.restored')
     local before = restored.now(ws)
+    require('cursord.review.back').will_undo(ws)
     ws:decide('diff/' .. verb, { workspace = ws.root }, function(err, result)
       if err then
         rpc.say_error(err)
       else
         take(verb, ws, result)
+        if verb == 'undo' and result.step then
+          require('cursord.review.back').was_undone(ws, result.step.decision)
+        end
         local past = verb == 'undo' and 'undone' or 'redone'
         local what = counts.step(result.step, result.diffs)
         message.note(('%s: %s; %s'):format(past, what, counts.left(ws)))

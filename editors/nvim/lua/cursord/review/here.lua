@@ -43,20 +43,35 @@ function M.at(verb, buf, row, comment, both)
   end
 end
 
---- Decides the parts of hunks in a range of rows. A reject of several hunks leaves alone those that may be a person's.
+--- Decides the hunk at a row or, in a closed fold, the hunks of the fold.
+--- @param verb 'accept'|'reject'
+--- @param buf integer
+--- @param row integer
+function M.here(verb, buf, row)
+  local first, last = vim.fn.foldclosed(row + 1) - 1, vim.fn.foldclosedend(row + 1) - 1
+  if first >= 0 and #places.parts(buf, first, last) > 0 then
+    M.range(verb, buf, first, last, nil, true)
+  else
+    M.at(verb, buf, row)
+  end
+end
+
+--- Decides the parts of hunks in a range of rows. A reject of several hunks leaves alone those that may be a person's,
+--- an accept those whose lines the person has changed and not saved.
 --- @param verb 'accept'|'reject'
 --- @param buf integer
 --- @param first integer
 --- @param last integer
 --- @param comment? string
-function M.range(verb, buf, first, last, comment)
+--- @param whole? boolean the hunks as a whole, where lines of them are in the range
+function M.range(verb, buf, first, last, comment, whole)
   local ws, parts = places.workspace(buf), places.parts(buf, first, last)
   if not ws or #parts == 0 then
     places.say_none(ws, 'in these lines')
     return
   end
   for _, part in ipairs(parts) do
-    if author.is_conflict(part.hunk) and first == last then
+    if whole or author.is_conflict(part.hunk) and first == last then
       part.lines = nil -- one line names the hunk
     elseif part.lines and author.is_conflict(part.hunk) then
       local text = 'you have changed these lines, too: such a hunk is decided as a whole'
@@ -64,6 +79,16 @@ function M.range(verb, buf, first, last, comment)
     end
   end
   local skipped = {}
+  if verb == 'accept' and #parts > 1 then
+    parts = vim.tbl_filter(function(part)
+      local both = part.hunk.state == 'conflict'
+      if both then
+        local why = 'you have changed these lines, too: decide each hunk by itself'
+        skipped[#skipped + 1] = { path = '', hunk = part.id, kind = 'conflict', message = why }
+      end
+      return not both
+    end, parts)
+  end
   if verb == 'reject' and #parts > 1 then
     parts = vim.tbl_filter(function(part)
       local _, diff = counts.find(ws, part.id)

@@ -2,7 +2,7 @@
 local author = require('cursord.review.author')
 local colours = require('cursord.review.colours')
 local config = require('cursord.config')
-local message = require('cursord.message')
+local notes = require('cursord.review.notes')
 
 local api = vim.api
 local M = {}
@@ -204,20 +204,6 @@ local function paint(buf, group, row, count)
   })
 end
 
---- Splits a note into lines that the windows of a buffer have room for.
---- @param buf integer
---- @param note string
---- @return string[]
-local function fold(buf, note)
-  local width = vim.o.columns
-  local signs = config.get().review.signs and 2 or 0 -- their column may not be there yet
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local left = math.max(vim.fn.getwininfo(win)[1].textoff, signs)
-    width = math.min(width, api.nvim_win_get_width(win) - left)
-  end
-  return message.fold(note, width)
-end
-
 --- @param buf integer
 --- @param group cursord.Group
 --- @param row integer the group's first row
@@ -229,7 +215,7 @@ local function place_virtual(buf, group, row, count, spans, beside)
   local under = group.isolated and count > 0
   local at = math.min(under and row + count - 1 or row, api.nvim_buf_line_count(buf) - 1)
   local shown = beside and {} or virtual(buf, group, spans)
-  local note = group.note and fold(buf, group.note) or {}
+  local note = group.note and notes.fold(buf, group.note) or {}
   for i = #note, 1, -1 do
     table.insert(shown, 1, { { note[i], 'CursordMaybeText' } })
   end

@@ -53,13 +53,24 @@ api.nvim_create_autocmd('BufWinEnter', {
   end,
 })
 
+local before, last = '', '' -- the latest keys
+vim.on_key(function(key)
+  before, last = last, key
+end, api.nvim_create_namespace('cursord_room'))
+
+--- Whether the person has just moved a line to a place in the window, for instance by |zt|, and has not scrolled lines away.
+local function is_placing()
+  return before == 'z' and last:find('^[t\rz.b-]$') ~= nil
+end
+
 -- A window that comes back to the top shows the lines. One in which they are scrolled away is left alone.
 api.nvim_create_autocmd('WinScrolled', {
   group = group,
   callback = function()
     for id, by in pairs(vim.v.event) do
       local win = tonumber(id) -- "all" is the sum
-      if win and by.topline < 0 and api.nvim_win_is_valid(win) then
+      local comes = win and (by.topline < 0 or by.topfill < 0 and is_placing())
+      if win and comes and api.nvim_win_is_valid(win) then
         fill(win)
       end
     end

@@ -2,6 +2,7 @@
 local author = require('cursord.review.author')
 local config = require('cursord.config')
 local marks = require('cursord.review.marks')
+local notes = require('cursord.review.notes')
 local room = require('cursord.review.room')
 
 local api = vim.api
@@ -338,31 +339,19 @@ api.nvim_set_decoration_provider(marks.ns_words, {
   end,
 })
 
-local group = api.nvim_create_augroup('cursord_view', {})
-
--- Notes fit into the windows of their buffer.
-api.nvim_create_autocmd({ 'WinResized', 'BufWinEnter' }, {
-  group = group,
-  callback = function(args)
-    local bufs = { [args.buf] = true }
-    for _, win in ipairs(args.event == 'WinResized' and vim.v.event.windows or {}) do
-      bufs[api.nvim_win_get_buf(win)] = true
+notes.on_resize(function(buf)
+  local view = views[buf]
+  for _, shown in pairs(view and view.shown or {}) do
+    if shown.groups[1] and shown.groups[1].note then
+      redo(view)
+      room.make(buf)
+      break
     end
-    for buf in pairs(bufs) do
-      local view = views[buf]
-      for _, shown in pairs(view and view.shown or {}) do
-        if shown.groups[1] and shown.groups[1].note then
-          redo(view)
-          room.make(buf)
-          break
-        end
-      end
-    end
-  end,
-})
+  end
+end)
 
 api.nvim_create_autocmd('BufUnload', {
-  group = group,
+  group = api.nvim_create_augroup('cursord_view', {}),
   callback = function(args)
     -- Extmarks survive when Neovim reads a buffer again.
     api.nvim_buf_clear_namespace(args.buf, marks.ns, 0, -1)

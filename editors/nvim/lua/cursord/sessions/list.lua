@@ -123,7 +123,7 @@ function M.preview(entry)
       height = height,
     })
     if win ~= api.nvim_get_current_win() then
-      keys.closed_by(win, { 'q', '<Esc>' })
+      require('cursord.floats').closed_by(win, { 'q', '<Esc>' })
     end
   end)
 end

@@ -26,6 +26,21 @@ local prompt_rows, border_rows, preview_min = 3, 2, 2
 local Typing = {}
 Typing.__index = Typing
 
+--- The keys for which there is room. The last one goes last: it is the way out.
+--- @param width integer
+--- @return string
+local function footer(width)
+  for _, text in ipairs({
+    ' <CR> to the list · <C-n> <C-p> choose · <Esc> close ',
+    ' <CR> to the list · <Esc> close ',
+  }) do
+    if api.nvim_strwidth(text) <= width then
+      return text
+    end
+  end
+  return message.cut(' <Esc> close ', width)
+end
+
 --- Where the prompt is: right above the list.
 --- @return vim.api.keyset.win_config
 function Typing:prompt_place()
@@ -39,7 +54,7 @@ function Typing:prompt_place()
     width = width,
     height = 1,
     title = message.cut(' Search all sessions ', width),
-    footer = message.cut(' <CR> to the list · <C-n> <C-p> choose · <Esc> close ', width),
+    footer = footer(width),
   }
 end
 

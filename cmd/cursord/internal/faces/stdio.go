@@ -1,0 +1,60 @@
+// Package faces runs what editors start: the protocol on stdin and stdout, and the faces for LSP and ACP, as clients of the
+// user's daemon. It owns their logs and the signals that end them.
+package faces
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/config"
+	"cursord/daemon/endpoint"
+	"cursord/rpc/dial"
+	"cursord/rpc/join"
+	"cursord/rpc/remote"
+)
+
+// Stdio is stdin and stdout as one connection.
+type Stdio struct{}
+
+func (Stdio) Read(p []byte) (int, error)  { return os.Stdin.Read(p) }
+func (Stdio) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
+func (Stdio) Close() error                { return errors.Join(os.Stdin.Close(), os.Stdout.Close()) }
+
+// InProcess runs "cursord stdio" in this process and returns the client's end.
+func InProcess(ctx context.Context, o dial.Options) io.ReadWriteCloser {
+	ours, theirs := net.Pipe()
+	go func() {
+		join.Run(ctx, theirs, theirs, join.Local(o))
+		theirs.Close()
+	}()
+	return ours
+}
+
+// FindRemote returns the other machine, by the flags or else by the configuration.
+func FindRemote(host, program string, paths []string) (*remote.Host, error) {
+	dirs, err := endpoint.FindDirs()
+	if err != nil {
+		return nil, err
+	}
+	settings, _, err := config.Load(dirs.Config)
+	if err != nil {
+		return nil, err
+	}
+	h := &remote.Host{Name: host, SSH: settings.SSH, Program: program, Asks: term.IsTerminal(os.Stderr)}
+	if words := strings.Fields(os.Getenv("CURSORD_SSH")); len(words) > 0 {
+		h.SSH = words
+	}
+	if h.Program == "" {
+		h.Program = settings.RemoteProgram
+	}
+	if len(paths) == 0 {
+		paths = settings.RemotePaths
+	}
+	h.Paths, err = remote.ParsePathMap(paths)
+	return h, err
+}

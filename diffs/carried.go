@@ -1,0 +1,69 @@
+package diffs
+
+import "slices"
+
+// Carried takes the origins of another file's text, and that r's file is gone. Where a turn has removed lines here and written them there, in
+// the same order, it has carried them: they are of who wrote them here. If these are less than half of what it removed here, the text is
+// another one.
+func (r *Review) Carried(origins []Origin, text string) []Origin {
+	lines, from := trimmed(splitLines(text)), map[int]int32{}
+	var turns []string
+	for _, o := range origins {
+		turn := o.turn()
+		if turn == "" || slices.Contains(turns, turn) {
+			continue
+		}
+		turns = append(turns, turn)
+		var dead, there []string
+		var by []int32
+		var at []int
+		for _, g := range r.past.Graves() {
+			for _, d := range g.Lines {
+				if src := r.sources.of([]int32{d.Del}); len(src) > 0 && (&Origin{Source: &src[0]}).turn() == turn {
+					dead, by = append(dead, trimEnd(d.Text)), append(by, d.Ins)
+				}
+			}
+		}
+		for _, o := range origins {
+			for i := o.From; i < min(o.To, len(lines)) && o.turn() == turn; i++ {
+				there, at = append(there, lines[i]), append(at, i)
+			}
+		}
+		var both []string
+		carried := map[int]int32{}
+		commonLines(dead, there, func(i, j int) { both, carried[at[j]] = append(both, dead[i]), by[i] })
+		if n := known(both); n == 0 || 2*n < known(dead) {
+			continue
+		}
+		for i, by := range carried {
+			from[i] = by
+		}
+	}
+	if len(from) == 0 {
+		return origins
+	}
+	var all []Origin
+	removed := r.past.Replaced()
+	for _, o := range origins {
+		for i := o.From; i < o.To; i++ {
+			if by, is := from[i]; is {
+				all = r.origin(all, i, max(by, -by), Origin{ByText: by < 0}, lines[i], removed)
+			} else if n := len(all) - 1; n >= 0 && i > o.From && all[n].like(&o) {
+				all[n].To = i + 1
+			} else {
+				one := o
+				one.From, one.To = i, i+1
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+// turn names the turn whose edit wrote the lines; "" if they are not known, or only by their text.
+func (o *Origin) turn() string {
+	if o.Source == nil || o.ByText || o.Source.Commit != "" {
+		return ""
+	}
+	return o.Source.SessionID + " " + o.Source.TurnID
+}

@@ -1,0 +1,23 @@
+package lsp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// TestATurnIsToldBeforeItsAnswer: the notification of a turn that opens a session may be handled before the answer to its start. A command that
+// the editor gives then is about the session.
+func TestATurnIsToldBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	s, p := &Server{}, &prompt{params: rpc.TurnStartParams{TurnID: "t"}}
+	w := &workspace{opening: p, fresh: true}
+	w.began(&sessions.Turn{ID: "another", SessionID: "another"})
+	require.Empty(t, s.nextSession(w))
+	w.began(&sessions.Turn{ID: "t", SessionID: "s"})
+	require.Equal(t, "s", s.nextSession(w))
+	require.False(t, w.fresh)
+}
