@@ -116,12 +116,10 @@ func (h *hx) served() {
 	})
 }
 
-// ex types a command line.
+// ex types a command line, all its keys at once: Helix 25.07 closes the prompt a moment after another file got the focus, and takes what is typed after that for keys.
 func (h *hx) ex(line string) {
 	h.T.Helper()
-	h.Types(":")
-	h.Types("-l", line)
-	h.Types("Enter")
+	h.Types("-l", ":"+line+"\r")
 }
 
 // sees waits until the screen has all of the texts.
