@@ -42,13 +42,17 @@ func (b *Buffer) madeBefore(now *documents.Document, disk string) bool {
 func (b *Buffer) arrived(old, now string, undone bool) {
 	t := *b.coming
 	b.coming = nil
-	if b.Review != nil && threeway.Nearer(now, string(b.f.RealOf(b.Review).Data), old) {
+	switch {
+	case undone:
 		b.steps.Add(t)
-		return
-	}
-	b.unmake(t)
-	if !t.Again && !undone {
-		b.f.Owner.Forget(t.Group)
+		b.retrace()
+	case b.Review != nil && threeway.Nearer(now, string(b.f.RealOf(b.Review).Data), old):
+		b.steps.Add(t)
+	default:
+		b.unmake(t)
+		if !t.Again {
+			b.f.Owner.Forget(t.Group)
+		}
 	}
 }
 

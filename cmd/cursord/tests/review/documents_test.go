@@ -131,6 +131,31 @@ func TestRejectsInABufferAreEdits(t *testing.T) {
 	require.Len(t, d.e.Diffs()["f"].Hunks, 3)
 }
 
+// TestARejectTakenBackBeforeItsReport has an editor apply a reject and undo it before it reports a text, and then redo it: the reject can be
+// undone in the daemon as well.
+func TestARejectTakenBackBeforeItsReport(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	doc := d.e.OpenDocument("f")
+	doc.Types("line 1\n", "mine\nline 1\n")
+	typed, rejected := doc.Text, strings.Replace(doc.Text, "agent 5\n", "line 5\n", 1)
+	ids := world.HunkIDs(d.e.Diffs()["f"])
+	d.e.Decides("diff/reject", world.Obj{"hunks": ids[:1]})
+	doc.Version++
+	doc.Set(typed)
+	require.Equal(t, ids, world.HunkIDs(d.e.Diffs()["f"]))
+	doc.Set(rejected)
+	require.Equal(t, ids[1:], world.HunkIDs(d.e.Diffs()["f"]))
+	var undone struct{ Edits []api.DocumentEdits }
+	d.e.Must("diff/undo", world.Obj{"workspace": d.w.Root}, &undone)
+	doc.Applies(undone.Edits)
+	require.Equal(t, typed, doc.Text)
+	require.Equal(t, ids, world.HunkIDs(d.e.Diffs()["f"]))
+	d.e.Must("diff/redo", world.Obj{"workspace": d.w.Root}, &undone)
+	doc.Applies(undone.Edits)
+	require.Equal(t, rejected, doc.Text)
+}
+
 func TestAcceptsInABuffer(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
