@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -120,10 +119,7 @@ func TestChat(t *testing.T) {
 
 	// The daemon stops and starts again.
 	w.Stop()
-	if !w.ComesUp() { // the chat has already started a daemon
-		defer w.Cursord("stop", "--force")
-		require.Eventually(t, func() bool { return w.Answers() == nil }, world.Patience, 5*time.Millisecond)
-	}
+	w.ComesBack()
 	w.Plays(world.Streams("Still here."), world.Done)
 	w.Joins().Asks(world.Obj{"prompt": "after a restart"})
 	completed(tm, "\n> after a restart\nStill here.")

@@ -342,7 +342,7 @@ func TestEmacsConflicts(t *testing.T) {
 				}
 				e.command(one.command)
 				if one.killed {
-					w.Start()
+					w.ComesBack()
 					c = w.Opens()
 				}
 				want := strings.Replace(after, "agent 5\n", one.text, 1)

@@ -80,7 +80,7 @@ func TestHelixBehindTheDiskAtARestart(t *testing.T) {
 	eachHelix(t, func(t *testing.T, bin string) {
 		w, _, h, _ := behindTheDisk(t, bin)
 		w.Kill()
-		w.Start()
+		w.ComesBack()
 		h.Types("Escape")
 		h.misses(":reload-all")
 		h.Poll("Helix's documents have come", func() bool {

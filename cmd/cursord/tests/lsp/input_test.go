@@ -138,7 +138,7 @@ func TestLSPAnotherDatabase(t *testing.T) {
 	// Removed first: the language server may start the next daemon as soon as this one has ended.
 	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "cursord.db")))
 	w.Kill()
-	w.ComesUp() // unless the language server has started one before
+	w.ComesBack()
 	c.waitsForHunks("f", 0)
 	c.answering(allows)
 	w.Plays(world.Lines(world.Edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)

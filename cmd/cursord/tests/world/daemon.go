@@ -123,6 +123,16 @@ func (w *World) ComesUp(env ...string) bool {
 	}
 }
 
+// ComesBack starts the daemon, unless a client has started one already, and returns when it takes connections.
+func (w *World) ComesBack() {
+	w.T.Helper()
+	if w.ComesUp() {
+		return
+	}
+	w.T.Cleanup(func() { w.Cursord("stop", "--force") })
+	require.Eventually(w.T, func() bool { return w.Answers() == nil }, Patience, 5*time.Millisecond)
+}
+
 // allowOverlays sets this in the configuration.
 func (w *World) allowOverlays() {
 	const line = "isolation_tree = \"auto\"\n"
