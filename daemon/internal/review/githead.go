@@ -64,9 +64,7 @@ func (r *Reviewer) headMoved(counts bool) {
 // headEnds is headMoved at the end of a turn, when the times of its calls are no longer known.
 func (r *Reviewer) headEnds() {
 	r.answers.Look(r.setup.Running() <= 1) // the turn has done all
-	if r.head.Known() {
-		r.lookAtHead(false)
-	}
+	r.lookAtHead(false)
 }
 
 // acceptCommitted accepts, as one decision, the hunks that the new commit has and the old one lacks.

@@ -23,8 +23,7 @@ func (r *Reviewer) watchPending() {
 		}
 		var also []string
 		if len(paths) > 0 {
-			// A commit made while nothing was pending does not matter to the present hunks.
-			if len(r.watch.Paths) > 0 && r.head.Known() {
+			if r.head.Known() {
 				r.headMoved(r.setup.Running() == 0)
 			} else {
 				r.lookAtHead(false)

@@ -311,6 +311,9 @@ func (r *Reviewer) diffOf(f *file, review *diffs.Review) *sessions.Diff {
 
 // render returns the diffs to publish for the paths of files, and the operations that store the files' reviews.
 func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sessions.Op) {
+	if len(r.watch.Paths) == 0 && slices.ContainsFunc(files, (*file).pending) {
+		r.lookAtHead(false) // a commit from before these hunks does not accept them
+	}
 	var paths []string
 	for _, f := range files {
 		r.rewatch = true

@@ -153,6 +153,9 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
 		in.hearings = append(in.hearings, &t.heard)
 		close(t.looked)
+		if !r.head.Known() { // nobody waits for this look
+			r.lookAtHead(false)
+		}
 	})
 	return t
 }

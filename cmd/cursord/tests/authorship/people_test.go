@@ -269,6 +269,25 @@ func TestACommitBesideATurn(t *testing.T) {
 	require.Contains(t, e.Diffs(), "g")
 }
 
+// TestACommitFromBeforeAHunk has a person commit, during a turn, the line that the agent writes only later: the hunk stays under review.
+func TestACommitFromBeforeAHunk(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\n")
+	w.Commits()
+	w.Plays(world.Lines([]string{world.Waits("go")}, world.Edits("c", "f", "a\n", "b\n"))...)
+	w.Start()
+	e := w.Opens()
+	turn := e.Asks(nil)
+	require.True(t, world.Comes(world.Patience, func() bool { return len(w.Runs()) == 1 }))
+	w.Put("f", "b\n")
+	w.Git("commit", "-q", "-a", "-m", "mine")
+	w.Put("f", "a\n")
+	w.Put("../go", "")
+	e.Ends(turn.ID)
+	require.Len(t, e.Diffs()["f"].Hunks, 1)
+}
+
 // TestALookDuringACall has the daemon look during a call that has already written.
 func TestALookDuringACall(t *testing.T) {
 	t.Parallel()
