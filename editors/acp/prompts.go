@@ -122,11 +122,15 @@ func (s *Server) timeFirst(at *session) {
 	time.AfterFunc(longQueue, func() { s.post(func() { s.sayThatItWaits(p) }) })
 }
 
-// sayThatItWaits says what a prompt waits for, if no turn of its own session shows that.
+// sayThatItWaits says that a prompt waits for a turn of another session, if it does. It may also wait for a busy machine.
 func (s *Server) sayThatItWaits(p *prompt) {
-	if at := p.at; !p.r.answered && at.turn == "" && at.news == nil && len(at.prompts) > 0 && at.prompts[0] == p {
-		at.tell.Remark(s.remarkID(), "Another turn runs in this folder. This prompt begins when that has ended.")
-	}
+	at := p.at
+	call(s, "turn/list", rpc.TurnListParams{Workspace: at.info.Workspace, Active: true}, func(list rpc.TurnList, err error) {
+		runs := func(t *sessions.Turn) bool { return t.Status == sessions.TurnRunning && t.SessionID != at.info.ID }
+		if err == nil && !p.r.answered && at.turn == "" && at.news == nil && len(at.prompts) > 0 && at.prompts[0] == p && slices.ContainsFunc(list.Turns, runs) {
+			at.tell.Remark(s.remarkID(), "Another turn runs in this folder. This prompt begins when that has ended.")
+		}
+	})
 }
 
 // follow answers a prompt in the cases in which no notification does: no daemon can be reached any more.
