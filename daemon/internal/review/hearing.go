@@ -21,3 +21,6 @@ func (t *Worktree) explained(when int64) bool {
 
 // Heard returns the record of how far the agent's output has been processed; the turn's goroutine updates it.
 func (t *Turn) Heard() *agent.Heard { return &t.heard }
+
+// Acted reports whether the agent may have started processes.
+func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }

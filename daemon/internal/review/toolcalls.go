@@ -334,9 +334,6 @@ func (t *Turn) Report(files []Written, items Items) {
 	})
 }
 
-// Acted reports whether the agent may have started processes.
-func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }
-
 // End returns when the reviewer has taken in all changes of the turn.
 func (t *Turn) End() {
 	t.endCalls()
