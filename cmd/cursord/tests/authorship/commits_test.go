@@ -4,6 +4,7 @@ package authorship
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
