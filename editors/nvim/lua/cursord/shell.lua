@@ -16,9 +16,33 @@ local function comes(buf)
   return doc and (doc.reviewed or doc.open or #doc.ws:busy() > 0) or false
 end
 
---- Has Neovim not ask about such a text: it would do so before the changes can be there (|W12|). About other changes on disk a
---- message says in a moment what Neovim's question would. Neovim asks in any case when the text is written without them. What
---- autocommands of others do stays.
+--- Whether an agent is at work where a buffer's file is.
+--- @param buf integer
+--- @return boolean
+local function is_busy(buf)
+  local doc = workspace.find(buf) and require('cursord.docs').get(buf)
+  return doc and #doc.ws:busy() > 0 or false
+end
+
+--- What a message says about a file that has changed or is gone. nil: the changes have come, or it is known why it is gone.
+--- @param buf integer
+--- @param path string
+--- @param reason string # as in |v:fcs_reason|
+--- @return string?
+local function words(buf, path, reason)
+  if reason == 'deleted' then
+    local known = vim.uv.fs_stat(path) or require('cursord.review.moved').is_known(buf)
+    return not known and '%s is not on disk any more; :w writes it again' or nil
+  end
+  local come = not vim.bo[buf].modified or comes(buf) or asread.is_as_read(buf, path)
+  return not come and '%s has changed on disk, and here as well: :edit! reads it, :write asks'
+    or nil
+end
+
+--- Has Neovim not ask about an unsaved text: it would do so before the changes can be there (|W12|). Nor does it say that
+--- a file is gone (E211) before it is known whether a running turn has moved it. A message says later what Neovim would, if
+--- that is still so. Neovim asks in any case when the text is written without the changes. What autocommands of others do
+--- stays.
 --- @param buf integer
 function M.changed(buf)
   for _, one in ipairs(vim.api.nvim_get_autocmds({ event = 'FileChangedShell' })) do
@@ -26,24 +50,24 @@ function M.changed(buf)
       return
     end
   end
-  local used = workspace.find(buf) or glance.is_looking()
-  if vim.v.fcs_reason ~= 'conflict' or not used then
+  local reason = vim.v.fcs_reason
+  local held = reason == 'conflict' and (workspace.find(buf) or glance.is_looking())
+    or reason == 'deleted' and is_busy(buf)
+  if not held then
     vim.v.fcs_choice = 'ask'
     return
   end
   vim.v.fcs_choice = ''
-  vim.defer_fn(function()
+  local function later()
     local path = vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf) or ''
-    if
-      path ~= ''
-      and vim.bo[buf].modified
-      and not comes(buf)
-      and not asread.is_as_read(buf, path)
-    then
-      local text = '%s has changed on disk, and here as well: :edit! reads it, :write asks'
+    local text = path ~= '' and words(buf, path, reason)
+    if text and reason == 'deleted' and is_busy(buf) then
+      vim.defer_fn(later, soon)
+    elseif text then
       require('cursord.rpc').say(text:format(vim.fs.basename(path)), vim.log.levels.WARN)
     end
-  end, soon)
+  end
+  vim.defer_fn(later, soon)
 end
 
 return M

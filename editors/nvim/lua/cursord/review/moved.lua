@@ -155,3 +155,12 @@ workspace.on('diff', function(ws, diff, before)
   end
   look(ws, diff, before)
 end)
+
+return {
+  --- Whether it is known, and shown or said, why the file of a buffer is gone.
+  --- @param buf integer
+  --- @return boolean
+  is_known = function(buf)
+    return silenced[buf] ~= nil
+  end,
+}
