@@ -105,11 +105,18 @@ func (w Words) Of(hunks []uint64) (rejections []Rejection) {
 	return rejections
 }
 
-// Hunks counts those that a group decided.
+// Hunks counts those that a group decided, as people have seen them: a conflict is one, whatever parts it has.
 func (g *Group) Hunks() (n int) {
 	for _, f := range g.Files {
-		if !f.Undone {
-			n += f.Decision.Size()
+		if f.Undone {
+			continue
+		}
+		if n += f.Decision.Size() + len(f.Taken); len(f.Taken) > 0 {
+			for _, id := range f.Decision.Hunks {
+				if slices.Contains(f.Conflicts, id) {
+					n--
+				}
+			}
 		}
 	}
 	return n

@@ -75,6 +75,14 @@ func TestARedoMakesAgainWhatWasUndoneLast(t *testing.T) {
 	}
 }
 
+// TestHunksOfConflicts: a conflict with three parts is one hunk, as in the answer to its decision.
+func TestHunksOfConflicts(t *testing.T) {
+	part := File{Path: "f", Decision: diffs.Decision{Hunks: []uint64{1, 2, 3, 9}}, Conflicts: []uint64{1, 2, 3}, Taken: []Taken{{Hunks: []uint64{1, 2, 3}}}}
+	g := Group{Files: []File{part}}
+	require.Equal(t, 2, g.Hunks())
+	require.Equal(t, 2, g.Step().Hunks)
+}
+
 // TestSettle: decisions of conflicts become decisions about the person's lines and the agent's.
 func TestSettle(t *testing.T) {
 	text := func(s string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(s)} }

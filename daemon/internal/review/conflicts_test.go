@@ -261,6 +261,19 @@ func TestASavedTextHasNoConflictLeft(t *testing.T) {
 	}
 }
 
+// TestASavedChoiceOfBothIsNoConflictAgain: the editor's undo leads back to the text from before it. That lacks the agent's line, and the file has
+// the person's line once. Before, the agent's side of a conflict had both lines, and "both" made the person's line twice.
+func TestASavedChoiceOfBothIsNoConflictAgain(t *testing.T) {
+	s := conflicts(t, true)
+	s.chooses("both")
+	s.saves()
+	s.looks()
+	s.walks(-1)
+	for _, h := range s.looks()[s.editor].Hunks {
+		require.Empty(t, h.State, s.told)
+	}
+}
+
 // TestASaveRightAfterTheEditorsUndo: the daemon first looks at the text when it is saved. Before, the agent's line was gone without a decision.
 func TestASaveRightAfterTheEditorsUndo(t *testing.T) {
 	for _, choice := range []string{"theirs", "both"} {

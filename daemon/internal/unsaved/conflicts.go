@@ -292,7 +292,7 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 		sides = append(sides, diffs.Side{Over: f.Review.Over(c.Disk.From, c.Disk.To), Mine: threeway.Lines(text, c.Text)})
 	}
 	before := f.Review
-	accepts, settled := f.settleAccepts()
+	accepts, settled, both := f.settleAccepts()
 	review := decisionlog.Stem(accepts, steps)
 	if exact || typed {
 		then, rejects := f.settleSteps(accepts.Copy(), steps)
@@ -313,6 +313,9 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 		if settled {
 			f.Review = accepts
 			f.Review.Supersede(before)
+			if f.Apart != nil && both { // if the text from before comes back, the person's lines are on disk, too
+				f.Apart, f.Unstored = &Apart{f.Apart.sum, text}, true
+			}
 		}
 		return nil, false
 	}

@@ -55,23 +55,28 @@ func (b *Buffer) retraceAccepts(steps []decisionlog.Step) bool {
 // Undo undoes a decision in a file that no buffer decides about, and returns what a redo decides. Conflicts of an accept of both sides
 // are open again while a text is unsaved. Other lines of the agent become a change of the person's.
 func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decision, error) {
-	both := slices.ContainsFunc(part.Taken, func(c decisionlog.Taken) bool { return c.Both })
-	if part.Decision.Accept && (!both || len(f.Buffers) == 0) && part.Settle(review) {
+	if part.Decision.Accept && (!keepsBoth(part) || len(f.Buffers) == 0) && part.Settle(review) {
 		part.Was, part.Then = "", ""
 	}
 	return part.Decision, review.Undo(part.Decision)
 }
 
 // settleAccepts makes the accepts of conflicts that a save has made final decisions about hunks with both sides. It returns the file's
-// review then, and whether there were any.
-func (f *File) settleAccepts() (review *diffs.Review, any bool) {
+// review then, and whether there were any, and any of both sides.
+func (f *File) settleAccepts() (review *diffs.Review, any, both bool) {
 	review = f.Review.Copy()
 	f.Owner.Settle(func(_ uint64, part *decisionlog.File) bool {
+		kept := keepsBoth(part)
 		settled := part.Decision.Accept && part.Settle(review)
-		any = any || settled
+		any, both = any || settled, both || settled && kept
 		return settled
 	})
-	return review, any
+	return review, any, both
+}
+
+// keepsBoth reports whether a decision has kept the person's lines above the agent's.
+func keepsBoth(part *decisionlog.File) bool {
+	return slices.ContainsFunc(part.Taken, func(c decisionlog.Taken) bool { return c.Both })
 }
 
 // settleSteps makes steps in review, which a save has made final, and the rejects of conflicts among them decisions about hunks with both

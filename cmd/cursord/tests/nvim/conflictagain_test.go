@@ -180,3 +180,50 @@ func TestNvimConflictOfATurnFromATerminal(t *testing.T) {
 		n.untilText("f", world.Numbered(10, map[int]string{2: "line two\n"}))
 	})
 }
+
+// TestNvimRedoesASavedAcceptOfAConflict takes a saved accept back with u, beside another hunk, and makes it again with CTRL-R. Before, the hunk
+// stayed pending without the person's line. "both" is not a conflict again: before, the agent's side had the person's line, too.
+func TestNvimRedoesASavedAcceptOfAConflict(t *testing.T) {
+	t.Parallel()
+	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	for verb, want := range map[string]string{"accept": agents, "accept both": mine + agents} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			anNvim(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", before)
+				w.Start()
+				w.Trusts()
+				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+				n.keys("2GA // mine<Esc>gg")
+				w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents, 9: "agent 9\n"})))...)
+				n.ex("Cursord ask x")
+				n.untilScreen("you have changed this")
+				n.ex("2Cursord " + verb)
+				n.untilScreen("1 hunk left")
+				n.keys(":silent w<CR>")
+				saved := world.Numbered(10, map[int]string{2: want, 9: "agent 9\n"})
+				n.poll("it is saved", func() bool { return w.Get("f") == saved })
+				n.quiet()
+				n.keys("u")
+				n.untilScreen("accept is taken back; 2 hunks left")
+				if verb == "accept both" {
+					n.poll("the agent's line is pending below the person's", func() bool {
+						return n.text("f") == saved && slices.Equal([]any{"plain", "plain"}, n.told("f"))
+					})
+					return
+				}
+				n.keys("<C-r>")
+				n.poll("the accept is made again", func() bool { return n.text("f") == saved && slices.Equal([]any{"plain"}, n.told("f")) })
+				n.keys(":silent w<CR>")
+				n.quiet()
+				out, stderr, status := w.Cursord("undo")
+				require.Zero(t, status, stderr)
+				require.Contains(t, out, "the accept of 1 hunk in f; 2 hunks left")
+				n.poll("the agent's line is pending", func() bool { return slices.Equal([]any{"plain", "plain"}, n.told("f")) })
+				n.ex("2Cursord reject")
+				n.poll("the person's line is back", func() bool { return strings.Contains(w.Get("f"), mine) })
+			})
+		})
+	}
+}

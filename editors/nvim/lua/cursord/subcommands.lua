@@ -55,7 +55,7 @@ local function decide(verb)
         rpc.say('this buffer has no file of the workspace', vim.log.levels.WARN)
       end
     elseif args.rest == 'both' and verb == 'accept' then
-      here.at(verb, buf, args.row, nil, true)
+      here.at(verb, buf, args.range and args.range.first or args.row, nil, true)
     elseif args.rest ~= '' and args.rest ~= 'hunk' then
       local some = verb == 'accept' and 'hunk, both, file' or 'hunk, file'
       rpc.say(('%q is neither %s nor all'):format(args.rest, some), vim.log.levels.ERROR)

@@ -183,6 +183,9 @@ local function take_back(doc, back)
     -- The daemon may have recognised the text, and opened a conflict again, as another hunk.
     local is_back = reason
       and (counts.any_pending(doc.ws, back[1].hunks) or restored.first(doc.ws, before, doc.rel))
+    if is_back and accepted and back[1].state then
+      table.insert(doc.back, back[1])
+    end
     if refused and not is_back then
       rpc.say('u did not take the decision back: ' .. reason, vim.log.levels.WARN)
     elseif count > 1 then
@@ -235,7 +238,7 @@ local function take_back(doc, back)
           doc.ws:put_diff(diff)
         end
         files[doc.rel] = files[doc.rel] or one.accepts or nil
-        if one.state and not vim.bo[doc.buf].modified then
+        if one.state and (one.accepts or not vim.bo[doc.buf].modified) then
           table.insert(doc.back, one)
         end
         step(i + 1)
