@@ -38,7 +38,7 @@ type Decision struct {
 // could not be decided because of a conflict. Do has already printed why.
 var ErrPartly = errors.New("some hunks were left")
 
-var errReplace = misuse.Errorf("--replace goes with whole hunks that you name by their ids")
+var errReplace = misuse.Errorf("--replace goes with whole hunks that you name by their ids, which cursord diff shows")
 
 func (d Decision) verb() string {
 	if d.Accept {
@@ -57,8 +57,8 @@ func (d Decision) Check() error {
 			given++
 		}
 	}
-	switch {
-	case d.Replace && d.Lines != "":
+	switch hunks, files := d.apart(); {
+	case d.Replace && (len(hunks) == 0 || len(files) > 0 || d.All || d.Turn != "" || d.Lines != ""):
 		return errReplace
 	case given == 0:
 		if d.Lines != "" {
@@ -120,9 +120,6 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		if d.Rev != 0 && len(files) == 1 && params.Path == "" {
 			return misuse.Errorf("--rev goes with a single file, and %s are more", term.Clean(files[0]))
 		}
-	}
-	if d.Replace && len(files) > 0 || d.Replace && len(named) == 0 {
-		return errReplace
 	}
 	if d.Rev != 0 {
 		params.Rev = &d.Rev
