@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -117,5 +118,24 @@ func TestNvimUndoOfAnAcceptedDeletionThatIsWrittenAgain(t *testing.T) {
 		n.ex("Cursord undo")
 		n.poll("the deletion is pending", func() bool { d := e.Diffs()["f"]; return d != nil && len(d.Hunks) == 1 })
 		n.hunksOf("f", 1)
+	})
+}
+
+// TestNvimSaysBothOfAnAcceptedDeletion: that the file is gone does not hide what was accepted.
+func TestNvimSaysBothOfAnAcceptedDeletion(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": world.Numbered(10, nil), "gone.txt": "a\nb\n"})
+		w.RepositoryIn(".", nil)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, fmt.Sprintf(ownNotify, 80)+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "gone.txt")
+		edits := world.Edits("c", "f", world.Numbered(10, nil), world.Numbered(10, map[int]string{2: "agent 2\n"}))
+		w.Plays(world.Lines(append(edits, world.Shells("1", "rm gone.txt")...))...)
+		n.ex("Cursord ask x")
+		n.untilScreen("2 hunks in 2 files")
+		n.ex("Cursord accept!")
+		n.untilScreen("accepted 2 hunks; none left; gone.txt is gone, :w writes it again")
 	})
 }

@@ -154,12 +154,26 @@ function M.say(text, level)
   show_soon()
 end
 
+local noted = { text = '', at = -math.huge } --- what was done last, and when
+
 --- Says what was done.
 --- @param text string
 function M.note(text)
+  noted = { text = text, at = vim.uv.now() }
   keep('cursord: ' .. text)
   queue[#queue + 1] = { text = text, level = vim.log.levels.INFO, lasting = false }
   show_soon()
+end
+
+--- Says what has followed from what was just done, behind the words about that. Returns false, and says nothing, if nothing was.
+--- @param text string
+--- @return boolean
+function M.note_more(text)
+  local fresh = vim.uv.now() - noted.at < 1000
+  if fresh then
+    M.note(noted.text .. '; ' .. text)
+  end
+  return fresh
 end
 
 --- Runs act before the next message is shown. It writes to the last line of the screen, too.

@@ -3,6 +3,7 @@
 --- cases this module keeps Neovim's own message back.
 local docs = require('cursord.docs')
 local follow = require('cursord.follow')
+local message = require('cursord.message')
 local notes = require('cursord.review.notes')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -102,8 +103,11 @@ local gone = {} --- @type string[] files that are to be told
 local function say_gone()
   local one = #gone == 1
   local what = one and gone[1] .. ' is' or #gone .. ' files are'
-  local way = one and ':w writes it again' or ':w in its buffer writes each again'
-  rpc.say(('%s not on disk any more; %s'):format(what, way))
+  local it = one and 'it' or 'each'
+  if not message.note_more(('%s gone, :w writes %s again'):format(what, it)) then
+    local way = one and ':w writes it again' or ':w in its buffer writes each again'
+    rpc.say(('%s not on disk any more; %s'):format(what, way))
+  end
   gone = {}
 end
 
