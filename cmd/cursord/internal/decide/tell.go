@@ -32,7 +32,11 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, before, left []*ses
 	} else {
 		fmt.Fprintf(w, "%s %s", d.done(), term.Count(out.Applied, "hunk"))
 	}
-	fmt.Fprintln(w, behind(left))
+	fmt.Fprint(w, behind(left))
+	if d.All && !d.Accept && out.Applied > 0 { // nobody was asked before
+		fmt.Fprintf(w, "; cursord undo brings %s back", map[bool]string{true: "it", false: "them"}[out.Applied == 1])
+	}
+	fmt.Fprintln(w)
 	for _, s := range out.Skipped {
 		if s.Kind != api.KindMaybeYours {
 			term.PrintFolded(errOut, fmt.Sprintf("not %s: %s of %s: %s\n", d.done(), term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind)))))

@@ -87,7 +87,7 @@ func TestNvimCountsAConflictOnce(t *testing.T) {
 	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct{ command, says string }{
 			{"5Cursord reject", "rejected 1 hunk; 1 hunk left in 1 file"},
-			{"Cursord reject!", "rejected 2 hunks; none left"},
+			{"Cursord reject!", "rejected 2 hunks; none left; :Cursord undo brings them back"},
 		} {
 			n := conflicting(t, bin, before, after)
 			n.hunksOf("f", 2)

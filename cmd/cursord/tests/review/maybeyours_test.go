@@ -91,7 +91,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 
 	stdout, stderr, status := w.Cursord("reject", "--all", "-w", w.Root)
 	require.Zero(t, status)
-	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file\n", stdout)
+	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file; cursord undo brings them back\n", stdout)
 	require.Equal(t, `left 1 hunk that may be yours, since it is not surely the agent's: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n"+
 		"the agent learns of the reject with its session's next prompt: cursord run -c -w "+w.Root+"\n", stderr)
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))

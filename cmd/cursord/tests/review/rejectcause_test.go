@@ -25,7 +25,7 @@ func TestRejectSaysWhyItCannot(t *testing.T) {
 	require.NoError(t, unix.Mount("", w.Path("sub"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 	const why = "sub/a cannot be written: read-only file system; repair the file or its folder, and try again\n"
 	out, says, _ := w.Cursord("reject", "--all")
-	require.Contains(t, out, "rejected 1 hunk; 1 hunk left in 1 file\n")
+	require.Contains(t, out, "rejected 1 hunk; 1 hunk left in 1 file")
 	require.Equal(t, "not rejected: "+id+" of sub/a: "+why+"the agent learns of the reject with its session's next prompt: cursord run -c\n", says)
 	w.RequireTree(world.Tree{"sub/a": "new\n", "b": "old\n"})
 	_, says, code := w.Cursord("reject", id)

@@ -149,6 +149,7 @@ end
 --- @field beside? integer how many hunks have lines of the person's beside the agent's, which stay
 --- @field cut? integer of how many hunks only a part is decided
 --- @field gone? boolean the reject of a new file, which is in a buffer: the file goes
+--- @field bulk? boolean all hunks of a file, of a turn or of the workspace
 
 local deciding = {} --- @type table<string, true> by hunk
 
@@ -190,6 +191,10 @@ local function finish(verb, ws, opts, ok, applied, skipped)
       text = ('%s; both sides stay in %s'):format(text, places)
     end
     text = opts.gone and text .. '; the file is gone, u brings it back' or text
+    if opts.bulk and verb == 'reject' and applied > 0 then
+      local way = require('cursord.ways').to('undo')
+      text = ('%s; %s brings %s back'):format(text, way, applied == 1 and 'it' or 'them')
+    end
     if #skipped > 0 then
       rpc.say(text .. counts.skipped(ws, skipped), vim.log.levels.WARN)
     else
@@ -275,6 +280,7 @@ end
 --- @param opts? cursord.DecideOpts
 function M.all(verb, ws, path, opts)
   opts = opts or {}
+  opts.bulk = true
   in_turn(ws, function(done)
     local selector = path and { path = path }
       or opts.turn and { turnId = opts.turn }
