@@ -317,6 +317,17 @@ whether it was done."
 
 (declare-function cursord-review-go-to "cursord-review")
 
+(defun cursord--step-name (step)
+  "Return which decision STEP, of an answer of the daemon, was, with a \"; \"."
+  (if-let* ((hunks (plist-get step :hunks)))
+      (format "the %s of %s%s; "
+              (if (equal (plist-get step :kind) "commit")
+                  "accept"
+                (plist-get step :kind))
+              (cursord-plural hunks "hunk")
+              (if (equal (plist-get step :kind) "commit") " by a commit" ""))
+    ""))
+
 (defun cursord--step (ws method word)
   "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD says so to people.
 In a review, go to the first hunk that comes back."
@@ -332,7 +343,9 @@ In a review, go to the first hunk that comes back."
                                      (plist-get result :step))
                   (if (cursord-protected #'cursord--take-decision
                                          ws method result)
-                      (cursord-say "%s: %s%s" word
+                      (cursord-say "%s: %s%s%s" word
+                                   (cursord--step-name
+                                    (plist-get result :step))
                                    (cursord-left ws)
                                    (cursord--gone-now ws))
                     (cursord-say

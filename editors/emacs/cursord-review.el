@@ -170,26 +170,34 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
          (pending (cursord-pending ws)))
     (concat
      " "
-     (when-let* ((path (get-text-property (point) 'cursord-path))
-                 ;; Only if the file's heading is out of sight.
-                 ((< (window-start) (point-max)))
-                 ((> (window-start) (point-min)))
-                 ((equal path (get-text-property (window-start) 'cursord-path)))
-                 ((equal path (get-text-property (1- (window-start))
-                                                 'cursord-path))))
-       (concat (propertize (string-replace "%" "%%" path) 'face 'bold) " · "))
-     (cond ((not (cursord-workspace-ready ws)) "not connected")
-           ((zerop (cdr pending)) "nothing to review")
-           (t (format "%s in %s" (cursord-plural (car pending) "hunk")
-                      (cursord-plural (cdr pending) "file"))))
-     (cursord-key-text
-      (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
-          (concat " · \\<cursord-review-mode-map>\\[cursord-undo] undo"
-                  " \\[quit-window] quit")
-        (concat " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept"
-                " \\[cursord-reject-hunk] reject \\[cursord-undo] undo"
-                " \\[cursord-comment-hunk] comment"
-                " \\[cursord-review-keys] all keys"))))))
+     (cursord-fitting
+      (cons
+       (when-let* ((path (get-text-property (point) 'cursord-path))
+                   ;; Only if the file's heading is out of sight.
+                   ((< (window-start) (point-max)))
+                   ((> (window-start) (point-min)))
+                   ((equal path
+                           (get-text-property (window-start) 'cursord-path)))
+                   ((equal path (get-text-property (1- (window-start))
+                                                   'cursord-path))))
+         (cons 1 (propertize (string-replace "%" "%%" path) 'face 'bold)))
+       (cons
+        (cond ((not (cursord-workspace-ready ws)) "not connected")
+              ((zerop (cdr pending)) "nothing to review")
+              (t (format "%s in %s" (cursord-plural (car pending) "hunk")
+                         (cursord-plural (cdr pending) "file"))))
+        (mapcar
+         (lambda (part)
+           (cons (car part)
+                 (cursord-key-text
+                  (concat "\\<cursord-review-mode-map>" (cdr part)))))
+         (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
+             '((3 . "\\[cursord-undo] undo") (2 . "\\[quit-window] quit"))
+           '((2 . "\\[cursord-accept-hunk] accept")
+             (3 . "\\[cursord-reject-hunk] reject")
+             (4 . "\\[cursord-undo] undo")
+             (5 . "\\[cursord-comment-hunk] comment")
+             (nil . "\\[cursord-review-keys] keys"))))))))))
 
 ;; Some keys of `diff-mode' would change files or the patch, and which ones
 ;; depends on Emacs's version.  So this keymap does not inherit from it.

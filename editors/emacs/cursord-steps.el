@@ -21,6 +21,7 @@
 (declare-function cursord--check "cursord-decide" (ws hunks))
 (declare-function cursord--take-decision "cursord-decide" (ws method result))
 (declare-function cursord-left "cursord-decide" (ws))
+(declare-function cursord--step-name "cursord-decide" (step))
 (declare-function cursord-hunk-places "cursord-places" ())
 (declare-function cursord--say-decided "cursord-decide")
 
@@ -247,7 +248,9 @@ Undo in BUFFER wants it, with point at the marker POINT: go to the hunk."
                     (cursord-protected #'cursord--go-back-to
                                        (cursord-decided-hunks decided) buffer
                                        point)
-                    (cursord-say "undone: %s" (cursord-left ws))
+                    (cursord-say "undone: %s%s"
+                                 (cursord--step-name (plist-get result :step))
+                                 (cursord-left ws))
                     (funcall done))
             :else (lambda (err)
                     (cursord-say "the text is as before, but not its hunks: %s"

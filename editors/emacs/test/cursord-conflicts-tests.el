@@ -56,7 +56,7 @@ A reject of what has come back leaves the person's line alone."
           (agents (cursord-test-numbered 9 3 "agent\n"))
           (both (cursord-test-numbered 9 3 "mine\nagent\n"))
           (taken-back "the accept is taken back; 1 hunk left")
-          (undone "undone: 1 hunk left"))
+          (undone "undone: the reject of 1 hunk; 1 hunk left"))
       (pcase-dolist (`(,command ,save ,decided ,back ,said)
                      `((cursord-accept-hunk nil ,agents ,mine ,taken-back)
                        (cursord-accept-hunk t ,agents ,mine ,taken-back)

@@ -164,7 +164,7 @@
       (cursord-accept-hunk)
       (funcall pending 5 3 "accepted 1 hunk")
       (cursord-test-way-back 'buffer)
-      (funcall pending 6 3 "undone: 6 hunks left in 3 files")
+      (funcall pending 6 3 "undone: the accept of 1 hunk; 6 hunks left")
       (should (equal '(5 25) (cursord-test-rows)))
       (cursord-test-way-back 'buffer)
       (funcall pending 5 3 "accepted 1 hunk")
@@ -190,7 +190,7 @@
       (cursord-decide-all ws :diff/accept)
       (funcall pending 0 0 "accepted 6 hunks; nothing left")
       (cursord-test-way-back 'buffer)
-      (funcall pending 6 3 "undone: 6 hunks left in 3 files")
+      (funcall pending 6 3 "undone: the accept of 6 hunks; 6 hunks left")
       (with-current-buffer "g"
         (cursord-test-way-back 'buffer)
         (funcall pending 6 3 "that is undone already: 6 hunks left")

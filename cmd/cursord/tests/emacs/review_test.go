@@ -169,6 +169,9 @@ func TestEmacsMainJob(t *testing.T) {
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
 		e.agree(c, "g", "one\n2\nthree\n", 1)
+		e.poll("which decision it was", func() bool {
+			return strings.Contains(e.messages(), "undone: the reject of 2 hunks; 2 hunks left in 2 files\n")
+		})
 		e.command("cursord-accept-all")
 		e.agree(c, "f", after, 0)
 		e.agree(c, "g", "one\n2\nthree\n", 0)

@@ -112,7 +112,7 @@ diff --git a/noeol b/noeol
 +Y
 `
 		e.untilReview(whole)
-		require.Contains(t, e.eval(`(substring-no-properties (format-mode-line header-line-format))`), "7 hunks in 5 files · a accept r reject u undo m comment")
+		require.Contains(t, e.eval(`(substring-no-properties (format-mode-line header-line-format))`), "7 hunks in 5 files · a accept · r reject · u undo · m comment")
 		// git can apply it in reverse.
 		w.Put("../patch", e.buffer(emacsReview))
 		w.Git("init", "-q")
