@@ -12,16 +12,20 @@ import (
 
 const (
 	// scissors separate the words from the settings below them.
-	scissors    = "# ------------------------ >8 ------------------------"
-	aboutPrompt = `# Write your prompt above that line; saving sends it (in Helix :wbc).
-# An empty prompt is not sent. @path/of/file in it sends a file along,
-# and so do the lines "file:" and "image:" below, which you can change,
-# remove or add. Add "# session: new" for a new session, and
-# "# mode: ask" or "# mode: plan" for an agent that changes nothing.
+	scissors = "# ------------------------ >8 ------------------------"
+	// Their lines fit into a window of 60 columns beside Helix's line numbers: Helix cuts longer ones.
+	aboutPrompt = `# Write your prompt above that line; saving sends it
+# (in Helix :wbc). An empty prompt is not sent.
+# @path/of/file in it sends a file along, and so do
+# the lines "file:" and "image:" below, which you can
+# change, remove or add. Add "# session: new" for a
+# new session, and "# mode: ask" or "# mode: plan"
+# for an agent that changes nothing.
 `
-	aboutComment = `# Write a comment above that line, and save to reject the hunk below
-# (in Helix :wbc). The agent gets the comment with your next prompt.
-# Without a comment nothing is rejected.
+	aboutComment = `# Write a comment above that line, and save to
+# reject the hunk below (in Helix :wbc). The agent
+# gets the comment with your next prompt. Without a
+# comment nothing is rejected.
 `
 	// Prompt and Comment are what stands below the words of a prompt and of a comment, and above the settings.
 	Prompt  = scissors + "\n" + aboutPrompt + "#\n"

@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,5 +47,16 @@ func TestLines(t *testing.T) {
 		path, from, to := Lines(name)
 		require.Equal(t, name, path)
 		require.Zero(t, from+to)
+	}
+}
+
+// TestHeadsFitANarrowWindow: Helix cuts lines that are longer than its window, and shows line numbers beside them.
+func TestHeadsFitANarrowWindow(t *testing.T) {
+	for _, line := range strings.Split(aboutPrompt+aboutComment, "\n") {
+		require.LessOrEqual(t, len(line), 53, line)
+	}
+	_, lines := Cut(Prompt + Comment)
+	for _, line := range lines {
+		require.NotRegexp(t, `^(file|image|session|mode|reject):`, line)
 	}
 }

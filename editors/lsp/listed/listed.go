@@ -9,12 +9,13 @@ import (
 	"cursord/sessions"
 )
 
-// About is the head of the list.
+// About is the head of the list. Its lines fit into a window of 60 columns beside Helix's line numbers.
 const About = `# Sessions
 
-The code actions of a line (in Helix: space a) resume that session,
-ask in it, cancel its turn, open its transcript or delete it.
-To rename sessions, change their titles here and save.
+The code actions of a line (in Helix: space a)
+resume that session, ask in it, cancel its turn,
+open its transcript or delete it. To rename
+sessions, change their titles here and save.
 `
 
 // Line returns the line of a session: the title first, the id last. marks stands between them, "" or parts that each begin
