@@ -123,7 +123,7 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 			if left != "" {
 				s.show(levelWarning, "%s; %s", message, left)
 			} else {
-				s.show(levelInfo, "%s", message)
+				s.show(levelInfo, "%s%s", message, s.client.Back(verb, decided.Applied))
 			}
 			s.followMoves(w, decided.Diffs)
 			s.hintStale(w)

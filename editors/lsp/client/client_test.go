@@ -42,6 +42,8 @@ func TestKeys(t *testing.T) {
 	hx, other := Client{Name: "helix"}, Client{Name: "another"}
 	require.Equal(t, "space i n (cursord.next)", hx.Key("next"))
 	require.Equal(t, "cursord.next", other.Key("next"))
+	require.Equal(t, "; space i u (cursord.undo) brings them back", hx.Back("rejected", 2))
+	require.Empty(t, hx.Back("rejected", 1)+hx.Back("accepted", 2))
 	const columns = 80 - len("cursord: ")
 	for _, message := range []string{
 		"1 open file changed on disk – " + hx.ToReload(true), "1 open file changed on disk – " + hx.ToReload(false),

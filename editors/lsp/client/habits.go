@@ -118,6 +118,15 @@ func (c *Client) Key(command string) string {
 	return "cursord." + command
 }
 
+// Back says how hunks come back that one command has decided, as the end of a message; "" unless it has rejected several, which it does
+// without a question.
+func (c *Client) Back(verb string, hunks int) string {
+	if verb != "rejected" || hunks < 2 {
+		return ""
+	}
+	return "; " + c.Key("undo") + " brings them back"
+}
+
 // PopupsTakeKeys reports whether a question of the editor takes the keys that a person types, as in all editors but Visual Studio Code.
 func (c *Client) PopupsTakeKeys() bool { return !c.ReloadsByItself() }
 

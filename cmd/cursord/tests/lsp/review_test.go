@@ -103,7 +103,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	c.hearsAfter(mark, "textDocument/publishDiagnostics", fmt.Sprintf(`"version":%d`, d.version), "1/3 ")
 	mark = c.mark()
 	c.does("cursord.rejectAll")
-	c.hearsAfter(mark, "window/showMessage", "rejected 3 hunks")
+	c.hearsAfter(mark, "window/showMessage", "rejected 3 hunks; none left; cursord.undo brings them back")
 	c.waitsForHunks("f", 0)
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
