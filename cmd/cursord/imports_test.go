@@ -83,6 +83,7 @@ var restricted = map[string][]string{
 	"github.com/charmbracelet":        {"cursord/cmd/cursord/internal/chat", "cursord/cmd/cursord/internal/textarea"},
 	"charm.land/bubbles":              {}, // looks for clipboard programs in PATH at each start
 	"encoding/gob":                    {},
+	"github.com/coder/acp-go-sdk":     {}, // for tests
 	"github.com/rogpeppe/go-internal": {"cursord/cmd/cursord/tests/world"},
 	"github.com/adrg/xdg":             {"cursord/daemon/endpoint"},
 	"github.com/BurntSushi/toml": {
