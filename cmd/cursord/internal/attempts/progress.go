@@ -17,7 +17,8 @@ type progress struct {
 
 	mu    sync.Mutex // guards the fields below
 	rows  []*row
-	drawn int // lines on the terminal
+	drawn int       // lines on the terminal
+	spot  term.Spot // where they begin
 	ended bool
 }
 
@@ -136,6 +137,9 @@ func (p *progress) draw() {
 		return
 	}
 	text := p.cleared() // in one write with the rest, so that nothing flickers
+	var begin string
+	p.spot, begin = term.SpotOf(p.w, len(p.rows)+1)
+	text += begin
 	columns := term.Columns(p.w)
 	for i, r := range p.rows {
 		line := fmt.Sprintf("attempt %d: %s", i+1, r.state())
@@ -162,6 +166,9 @@ func (p *progress) cleared() string {
 	}
 	up := p.drawn
 	p.drawn = 0
+	if back := p.spot.Back(); back != "" {
+		return back
+	}
 	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
 }
 

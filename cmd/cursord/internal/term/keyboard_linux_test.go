@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
@@ -9,17 +10,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKeyboard: a line that was typed before a Drop is dropped, or is known by its number, whether it has been read or not.
-func TestKeyboard(t *testing.T) {
+// pty returns both sides of a terminal.
+func pty(t *testing.T) (master, slave *os.File) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	require.NoError(t, err)
-	defer master.Close()
+	t.Cleanup(func() { master.Close() })
 	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	require.NoError(t, err)
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(t, err)
-	defer slave.Close()
+	t.Cleanup(func() { slave.Close() })
+	return master, slave
+}
+
+// TestKeyboard: a line that was typed before a Drop is dropped, or is known by its number, whether it has been read or not.
+func TestKeyboard(t *testing.T) {
+	master, slave := pty(t)
 	k := NewKeyboard(slave)
 	types := func(text string) {
 		_, err := master.WriteString(text)
@@ -57,4 +65,48 @@ func TestKeyboard(t *testing.T) {
 	types("\x04")
 	_, _, err = k.Line()
 	require.Error(t, err, "the end")
+}
+
+// TestSpot: the terminal brings the cursor back where Enter was pressed, whoever has read that, and only there.
+func TestSpot(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	master, slave := pty(t)
+	k := NewKeyboard(slave)
+	types := func(text string) {
+		_, err := master.WriteString(text)
+		require.NoError(t, err)
+	}
+	sized := func(rows uint16) {
+		require.NoError(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: 80}))
+	}
+	spot := func() Spot {
+		s, begin := SpotOf(slave, 2)
+		require.Equal(t, "\n\n\x1b[2A\x1b7", begin)
+		return s
+	}
+	const back = "\x1b8\x1b[J"
+	sized(24)
+	first := spot()
+	types("y")
+	require.Empty(t, first.Back(), "letters move nothing down")
+	types("\n")
+	require.NoError(t, k.wait(nil))
+	require.Equal(t, back, first.Back())
+	second := spot()
+	require.Empty(t, second.Back(), "that was before")
+	line, _, err := k.Line()
+	require.NoError(t, err)
+	require.Equal(t, "y\n", line)
+	require.Equal(t, back, first.Back())
+	require.Empty(t, second.Back())
+	sized(25)
+	require.Empty(t, first.Back(), "the lines may be elsewhere now")
+
+	sized(2)
+	_, begin := SpotOf(slave, 2)
+	require.Empty(t, begin, "there is no room")
+	sized(24)
+	require.Empty(t, Spot{}.Back())
+	_, begin = SpotOf(io.Discard, 2)
+	require.Empty(t, begin)
 }

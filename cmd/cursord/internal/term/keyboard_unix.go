@@ -14,6 +14,7 @@ func (k *Keyboard) read(buf []byte) (n, drops int, err error) {
 		if k.wait(&unix.Timeval{}) == nil {
 			defer k.mu.Unlock()
 			n, err := k.f.Read(buf)
+			readHere.Add(int64(n))
 			return n, k.drops, err
 		}
 		k.mu.Unlock() // it was dropped meanwhile

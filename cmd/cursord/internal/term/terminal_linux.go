@@ -6,4 +6,5 @@ const (
 	getTermios = unix.TCGETS
 	setTermios = unix.TCSETSW
 	dropTyped  = unix.TCSETSF // sets, and drops what was typed and not read
+	typedBytes = unix.TIOCINQ
 )

@@ -79,6 +79,16 @@ func DropTyped(f *os.File) {
 	}
 }
 
+// typedAt returns a number that changes with each Enter at a terminal: of the bytes of whole lines there, read or not. known is false if the
+// terminal does not edit lines itself.
+func typedAt(f *os.File) (bytes int, known bool) {
+	if m, err := ModeOf(f); err != nil || m.termios.Lflag&unix.ICANON == 0 {
+		return 0, false
+	}
+	waiting, err := unix.IoctlGetInt(int(f.Fd()), typedBytes)
+	return waiting + int(readHere.Load()), err == nil
+}
+
 // EndingSignals returns the signals, beside Ctrl-C, that end a program at a terminal.
 func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 

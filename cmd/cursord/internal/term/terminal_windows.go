@@ -65,6 +65,9 @@ func InFront(f *os.File) bool { return IsTerminal(f) }
 // Own returns nil: here only the standard streams lead to the console.
 func Own() (f *os.File, alone bool) { return nil, true }
 
+// typedAt knows nothing here.
+func typedAt(*os.File) (bytes int, known bool) { return 0, false }
+
 // DropTyped drops what was typed at a terminal and not read yet.
 func DropTyped(f *os.File) {
 	_ = windows.FlushConsoleInputBuffer(windows.Handle(f.Fd())) // without it, what was typed before counts as typed now

@@ -24,6 +24,7 @@ type Screen struct {
 	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": in the notice's words
 	outOpen, errOpen bool             // the last line has no newline yet
 	waiting          int              // errOut ends in so many lines of await, which wipe removes
+	spot             term.Spot        // where these lines begin
 	call             string           // the tool call in that line, or ""
 	silence          string           // the words of Quiet in that line, or ""
 	shown            map[string]int   // bytes of each item's text that are shown
@@ -231,7 +232,9 @@ func (s *Screen) awaitLines(lines ...string) {
 	for i, line := range lines {
 		lines[i] = s.Palette.Dim(term.Fit(line, s.room()))
 	}
-	io.WriteString(s.ErrOut, clearLine+strings.Join(lines, "\n"))
+	var begin string
+	s.spot, begin = term.SpotOf(s.ErrOut, len(lines))
+	io.WriteString(s.ErrOut, clearLine+begin+strings.Join(lines, "\n"))
 }
 
 // clearLine removes what stands on the line of the cursor.
@@ -291,7 +294,11 @@ func (s *Screen) apart(w io.Writer) {
 func (s *Screen) wipe() {
 	s.call, s.silence = "", ""
 	if s.waiting > 0 {
-		io.WriteString(s.ErrOut, clearLine+strings.Repeat("\x1b[A\x1b[K", s.waiting-1))
+		back := s.spot.Back()
+		if back == "" || !s.together { // in a pipeline, another command may write the agent's text there
+			back = clearLine + strings.Repeat("\x1b[A\x1b[K", s.waiting-1)
+		}
+		io.WriteString(s.ErrOut, back)
 		s.waiting = 0
 	}
 }

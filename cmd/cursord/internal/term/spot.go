@@ -1,0 +1,50 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// A Spot is the place on a terminal where a program has begun to write lines that it will remove. If a person presses Enter meanwhile, the
+// cursor is further down than the program knows. How far could only be seen in what was typed, which belongs to the next command. So the
+// terminal itself keeps the place.
+type Spot struct {
+	of            *os.File // nil: the terminal does not keep the place
+	typed         int
+	columns, rows int
+}
+
+// readHere counts the bytes that Keyboards have read.
+var readHere atomic.Int64
+
+// SpotOf returns the place of the cursor, which is at the beginning of a line, for so many lines; w may be no terminal. Write begin before
+// them: it has the terminal keep the place, and leaves a line below them, so that Enter does not move all lines up.
+func SpotOf(w io.Writer, lines int) (s Spot, begin string) {
+	f, _ := w.(*os.File)
+	if f == nil || !IsTerminal(f) || os.Getenv("TERM") == "dumb" {
+		return s, ""
+	}
+	typed, known := typedAt(f)
+	columns, rows, sized := ScreenSize(f)
+	if !known || !sized || rows <= lines {
+		return s, ""
+	}
+	return Spot{f, typed, columns, rows}, strings.Repeat("\n", lines) + fmt.Sprintf("\x1b[%dA\x1b7", lines)
+}
+
+// Back returns what removes all from the place on, if Enter was pressed since; else "": the cursor is where the program has left it, and what
+// other programs have written stays.
+func (s Spot) Back() string {
+	if s.of == nil {
+		return ""
+	}
+	typed, known := typedAt(s.of)
+	columns, rows, _ := ScreenSize(s.of)
+	if !known || typed == s.typed || columns != s.columns || rows != s.rows { // in another size, the lines may be elsewhere
+		return ""
+	}
+	return "\x1b8\x1b[J"
+}
