@@ -44,14 +44,21 @@ func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
 	if a.Status == sessions.ApprovalPending && at.misses(a.TurnID) {
 		s.catchUp(at, a.TurnID)
 	}
-	if at.news == nil { // else goesOn or complete asks
+	if a.Status != sessions.ApprovalPending {
+		at.over[a.ID] = true
+	}
+	if at.news == nil {
 		s.approval(at, a)
+	} else if a.Status == sessions.ApprovalPending {
+		at.news.asked = append(at.news.asked, a)
 	}
 }
 
 // askPending asks for what was asked before the session was opened here. What comes later comes as a notification, behind what the agent has
-// said before it. If the session was open before, questions that have ended meanwhile are withdrawn; anew says that all are put again.
+// said before it. If the session was open before, questions that have ended meanwhile are withdrawn; anew says that all are put again. A question
+// may have ended since it was listed.
 func (s *Server) askPending(at *session, pending []*sessions.Approval, anew bool) {
+	pending = slices.DeleteFunc(pending, func(a *sessions.Approval) bool { return at.over[a.ID] })
 	for id, asked := range at.approvals {
 		waits := slices.ContainsFunc(pending, func(a *sessions.Approval) bool { return a.ID == id })
 		if waits && !anew {

@@ -17,6 +17,7 @@ type news struct {
 	pieces  map[string][]*rpc.DeltaParams // by item: what its text has got since the form in items
 	said    map[string]bool               // items of which the editor is not told what was said before it resumed the session
 	begins  map[string]int                // by item: the offset of the first piece that came
+	asked   []*sessions.Approval          // what agents have asked
 	session *sessions.Session             // nil: it has not changed
 }
 
@@ -138,6 +139,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 			if !s.opens(r, at) {
 				return
 			}
+			pending := append(asked.Approvals, at.news.asked...)
 			if resumes { // its editor gets no update before the answer
 				s.opened(r, at, "")
 			}
@@ -146,7 +148,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 				s.opened(r, at, "")
 			}
 			if !unknown {
-				s.askPending(at, asked.Approvals, true)
+				s.askPending(at, pending, true)
 			}
 			s.goOnOpening(at)
 		})

@@ -123,3 +123,75 @@ func TestLateNotifications(t *testing.T) {
 		})
 	}
 }
+
+// TestApprovalsWhileASessionIsOpened: a question that ended meanwhile was put to the editor's person and never withdrawn, and one that came then
+// was not put at all.
+func TestApprovalsWhileASessionIsOpened(t *testing.T) {
+	const (
+		about = `{"session":{"id":"s","workspace":"/ws","mode":"agent","isolation":"none","turns":1,"seq":2,"createdAt":"` + moment + `","updatedAt":"` + moment + `"}}`
+		item  = `{"id":"t:0","turnId":"t","sessionId":"s","workspace":"/ws","index":0,"kind":"assistant","status":"running","seq":5,"startedAt":"` + moment + `"}`
+	)
+	turn, err := json.Marshal(aTurn("t", "running", 3, nil))
+	require.NoError(t, err)
+	pending, over := approvalOf("permission", "pending", permission, nil), approvalOf("permission", "withdrawn", permission, nil)
+	listed := func(approvals ...any) string {
+		raw, err := json.Marshal(obj{"approvals": append([]any{}, approvals...)})
+		require.NoError(t, err)
+		return string(raw)
+	}
+	for name, one := range map[string]struct {
+		listed string
+		comes  []obj
+		asked  bool
+	}{
+		"it ended":          {listed(pending["approval"]), []obj{over}, false},
+		"it came":           {listed(), []obj{pending}, true},
+		"it came and ended": {listed(), []obj{pending, over}, false},
+		"it came again":     {listed(pending["approval"]), []obj{pending}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edits(t)
+			e.answersItself("approval/list")
+			e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
+			e.replies(e.request("session/read"), about)
+			e.replies(e.request("session/export"), `{"parts":[{"turn":`+string(turn)+`},{"item":`+item+`}]}`)
+			e.replies(e.request("approval/list"), one.listed)
+			read := e.request("item/read")
+			for _, n := range one.comes {
+				e.notifies("approval/changed", n)
+			}
+			e.replies(read, `{"item":`+item+`}`)
+			e.hears("the answer", func(m rpc.Message) bool { return string(m.ID) == "3" })
+			asked := 0
+			e.sends(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{}}`)
+			e.hears("the answer", func(m rpc.Message) bool {
+				if m.Method == "session/request_permission" {
+					asked++
+				}
+				return string(m.ID) == "9"
+			})
+			require.Equal(t, map[bool]int{true: 1}[one.asked], asked)
+		})
+	}
+}
+
+// TestAListThatIsBehind: what the daemon has listed may be taken in behind a notification that came after the list.
+func TestAListThatIsBehind(t *testing.T) {
+	e := edits(t)
+	e.answersItself("approval/list")
+	pending, over := approvalOf("permission", "pending", permission, nil), approvalOf("permission", "withdrawn", permission, nil)
+	e.notifies("approval/changed", pending)
+	turns, err := json.Marshal(obj{"turns": []obj{aTurn("t", "running", 8, nil)}})
+	require.NoError(t, err)
+	e.replies(e.request("turn/list"), string(turns))
+	list := e.request("approval/list")
+	e.notifies("approval/changed", over)
+	raw, err := json.Marshal(obj{"approvals": []any{pending["approval"]}})
+	require.NoError(t, err)
+	e.replies(list, string(raw))
+	e.sends(`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{}}`)
+	e.hears("the answer", func(m rpc.Message) bool {
+		require.NotEqual(t, "session/request_permission", m.Method)
+		return string(m.ID) == "9"
+	})
+}

@@ -41,6 +41,7 @@ type session struct {
 	through bool   // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
+	over      map[string]bool           // approvals that have ended, by id
 	commands  []*request                // that have no answer yet
 	accepting *accepting                // an accept that the editor writes; or nil
 	rewound   []string                  // turns that /rewind removes here
@@ -67,12 +68,12 @@ func openable(p *protocol.SessionParams) error {
 func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
 		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq,
-		approvals: map[string]*askedApproval{},
+		approvals: map[string]*askedApproval{}, over: map[string]bool{},
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
 		at.prompts, at.turn, at.through, at.commands, at.was, at.then = old.prompts, old.turn, old.through, old.commands, old.tell, old.then
-		at.approvals = old.approvals
+		at.approvals, at.over = old.approvals, old.over
 		for _, p := range at.prompts {
 			p.at = at
 		}
