@@ -82,8 +82,11 @@ func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Sess
 	return at
 }
 
+// update tells the editor what is new of a session, unless it has closed it.
 func (s *Server) update(session string, update json.RawMessage) {
-	s.out.Send("", protocol.AppendUpdate(nil, session, update))
+	if s.sessions[session] != nil {
+		s.out.Send("", protocol.AppendUpdate(nil, session, update))
+	}
 }
 
 func (s *Server) newSession(r *request) {
@@ -225,6 +228,9 @@ func (s *Server) closeSession(r *request) {
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		s.cancelPrompt(p)
 	}
+	if at.news != nil && at.was != nil { // it is loaded again
+		at.was.CloseBeside(at.tell)
+	}
 	at.tell.Close()
 	for id, asked := range at.approvals {
 		if asked.own && !asked.linked {
@@ -293,12 +299,10 @@ func (s *Server) sessionOf(r *request) *session {
 
 // drop forgets a session. Its prompts are answered with err, or as cancelled; commands that wait for a person as cancelled.
 func (s *Server) drop(at *session, err error) {
-	delete(s.sessions, at.info.ID)
 	for _, asked := range at.approvals { // other clients may answer
 		s.withdraw(asked.request)
 	}
 	at.cancelCommands()
-	defer s.goOnOpening(at)
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		if err != nil {
 			s.settle(p, nil, err)
@@ -306,6 +310,8 @@ func (s *Server) drop(at *session, err error) {
 			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
 		}
 	}
+	delete(s.sessions, at.info.ID)
+	s.goOnOpening(at)
 }
 
 // tellSession takes the newest form of a session, and tells the editor what is new in it.

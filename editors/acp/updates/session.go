@@ -180,6 +180,23 @@ func (s *Session) Close() {
 	}
 }
 
+// CloseBeside ends the calls that are open and of which now, a session that has told the client more since, knows nothing.
+func (s *Session) CloseBeside(now *Session) {
+	for id, t := range s.turns {
+		if now.End(id) != 0 {
+			continue
+		}
+		for _, item := range t.order {
+			if now.toolOf(item) == nil {
+				s.close(t.items[item].tool)
+			}
+		}
+		for _, call := range t.shown {
+			s.close(call)
+		}
+	}
+}
+
 // close ends the calls of a turn that are open.
 func (t *turn) close(s *Session) {
 	for _, id := range t.order {

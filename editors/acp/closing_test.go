@@ -1,0 +1,48 @@
+package acp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+// TestNothingAfterAClose: an answer of the daemon that comes behind the close of its session once led to an update of that.
+func TestNothingAfterAClose(t *testing.T) {
+	e := edits(t)
+	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/set_mode","params":{"sessionId":"s","modeId":"ask"}}`)
+	change := e.request("session/update")
+	e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/close","params":{"sessionId":"s"}}`)
+	e.hears("the close", func(m rpc.Message) bool { return string(m.ID) == "4" })
+	e.replies(change, strings.NewReplacer(`"seq":2`, `"seq":5`, `"mode":"agent"`, `"mode":"ask"`).Replace(canned["session/create"]))
+	e.hears("the answer", func(m rpc.Message) bool { return string(m.ID) == "3" })
+	require.Empty(t, e.told())
+}
+
+// TestCloseDuringAnotherLoad: a call that ran when its session was loaded again and then closed once stayed open for the editor.
+func TestCloseDuringAnotherLoad(t *testing.T) {
+	e := edits(t)
+	e.turns("t", "running", 3, nil)
+	running := obj{
+		"id": "t:0", "turnId": "t", "sessionId": "s", "workspace": "/ws", "index": 0, "kind": "tool", "status": "running", "startedAt": moment, "seq": 4,
+		"tool": obj{"callId": "c", "name": "shell", "rawName": "shell", "title": "make", "paths": []string{}},
+	}
+	e.notifies("item/changed", obj{"workspace": "/ws", "seq": 4, "item": running})
+	e.hears("the call", func(m rpc.Message) bool { return strings.Contains(string(m.Params), `"tool_call"`) })
+	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
+	e.replies(e.request("session/read"), canned["session/create"])
+	export := e.request("session/export")
+	e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/close","params":{"sessionId":"s"}}`)
+	var ended []string
+	e.hears("the close", func(m rpc.Message) bool {
+		if m.Method == "session/update" {
+			ended = append(ended, string(m.Params))
+		}
+		return string(m.ID) == "4"
+	})
+	require.Equal(t, []string{`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"t:0","status":"failed"}}`}, ended)
+	e.replies(export, `{"parts":[]}`)
+	e.hears("the load", func(m rpc.Message) bool { return string(m.ID) == "3" })
+}
