@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,4 +46,32 @@ func TestCloseDuringAnotherLoad(t *testing.T) {
 	require.Equal(t, []string{`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"t:0","status":"failed"}}`}, ended)
 	e.replies(export, `{"parts":[]}`)
 	e.hears("the load", func(m rpc.Message) bool { return string(m.ID) == "3" })
+}
+
+// TestAnotherLoadThatFails leaves the session as it was. Its prompts were once answered as cancelled, although their turns went on.
+func TestAnotherLoadThatFails(t *testing.T) {
+	e := edits(t)
+	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"go"}]}}`)
+	var started struct{ TurnID string }
+	require.NoError(t, json.Unmarshal(e.request("turn/start").Params, &started))
+	e.turns(started.TurnID, "running", 4, nil)
+	e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
+	e.replies(e.request("session/read"), canned["session/create"])
+	e.items(started.TurnID, 0, 5, "done") // while it is loaded
+	e.tells(rpc.AppendResponse(nil, e.request("session/export").ID, nil, &rpc.Error{Code: -32603, Message: "the disk is full"}))
+	var said []string
+	until := func(id string) rpc.Message {
+		return e.hears(id, func(m rpc.Message) bool {
+			if strings.Contains(string(m.Params), "agent_message_chunk") {
+				said = append(said, string(m.Params))
+			}
+			return m.IsResponse() && string(m.ID) != "9"
+		})
+	}
+	require.Equal(t, "4", string(until("4").ID))
+	e.turns(started.TurnID, "completed", 6, nil)
+	m := until("3")
+	require.Equal(t, "3", string(m.ID))
+	require.JSONEq(t, `{"stopReason":"end_turn"}`, string(m.Result))
+	require.Len(t, said, 1, "what came meanwhile")
 }

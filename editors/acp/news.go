@@ -63,6 +63,33 @@ func (n *news) item(i *sessions.Item, read bool) {
 	n.items[i.ID] = i
 }
 
+// follows takes in what came before; earlier may be nil.
+func (n *news) follows(earlier *news) {
+	if earlier == nil {
+		return
+	}
+	for _, t := range earlier.turns {
+		n.turn(t)
+	}
+	for id, pieces := range earlier.pieces {
+		if n.items[id] == nil {
+			n.pieces[id] = append(pieces, n.pieces[id]...)
+		}
+	}
+	for id, i := range earlier.items {
+		if n.items[id] == nil {
+			n.items[id] = i
+		}
+	}
+	for id := range earlier.of {
+		n.of[id] = true
+	}
+	n.asked = append(earlier.asked, n.asked...)
+	if n.session == nil {
+		n.session = earlier.session
+	}
+}
+
 // removed forgets a turn that a rewind has removed.
 func (n *news) removed(turnID string) {
 	delete(n.turns, turnID)
@@ -169,7 +196,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 
 func (s *Server) tellNews(at *session) {
 	n := at.news
-	at.news = nil
+	at.news, at.missed = nil, nil
 	for id, pieces := range n.pieces {
 		for _, piece := range pieces {
 			if n.items[id] == nil { // it has begun before

@@ -126,6 +126,7 @@ func (s *Server) giveUp(at *session) {
 	case s.sessions[at.info.ID] != at || at.news == nil:
 	case at.was != nil:
 		at.tell = at.was
+		at.news.follows(at.missed)
 		s.goesOn(at)
 	default:
 		for _, p := range slices.Backward(slices.Clone(at.prompts)) {
@@ -162,8 +163,6 @@ func (s *Server) goOnOpening(at *session) {
 }
 
 func (s *Server) failedToOpen(r *request, at *session, err error) {
-	if s.sessions[at.info.ID] == at {
-		s.drop(at, nil)
-	}
 	r.answer(nil, err)
+	s.giveUp(at)
 }

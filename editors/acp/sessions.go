@@ -32,6 +32,7 @@ type session struct {
 	since   uint64           // what has a higher seq is news
 	news    *news            // what waits until the session is loaded or resumed; else nil
 	was     *updates.Session // tell, before the editor loaded it again; nil: it had not opened it
+	missed  *news            // what came then, before the history was asked for; or nil
 	then    []func()         // what waits until it is loaded or resumed
 	turn    string           // the id of the turn that runs, whoever started it
 	later   []*sessions.Turn // they ended before they began; the editor hears of them when the running turn has ended
@@ -73,7 +74,7 @@ func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Sess
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
 		at.prompts, at.turn, at.through, at.commands, at.was, at.then = old.prompts, old.turn, old.through, old.commands, old.tell, old.then
-		at.approvals, at.over = old.approvals, old.over
+		at.approvals, at.over, at.missed = old.approvals, old.over, old.news
 		for _, p := range at.prompts {
 			p.at = at
 		}
