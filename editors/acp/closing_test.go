@@ -22,16 +22,20 @@ func TestNothingAfterAClose(t *testing.T) {
 	require.Empty(t, e.told())
 }
 
+// runsCall has a turn with a call that runs.
+func (e *editor) runsCall() {
+	e.turns("t", "running", 3, nil)
+	e.notifies("item/changed", obj{"workspace": "/ws", "seq": 4, "item": obj{
+		"id": "t:0", "turnId": "t", "sessionId": "s", "workspace": "/ws", "index": 0, "kind": "tool", "status": "running", "startedAt": moment, "seq": 4,
+		"tool": obj{"callId": "c", "name": "shell", "rawName": "shell", "title": "make", "paths": []string{}},
+	}})
+	e.hears("the call", func(m rpc.Message) bool { return strings.Contains(string(m.Params), `"tool_call"`) })
+}
+
 // TestCloseDuringAnotherLoad: a call that ran when its session was loaded again and then closed once stayed open for the editor.
 func TestCloseDuringAnotherLoad(t *testing.T) {
 	e := edits(t)
-	e.turns("t", "running", 3, nil)
-	running := obj{
-		"id": "t:0", "turnId": "t", "sessionId": "s", "workspace": "/ws", "index": 0, "kind": "tool", "status": "running", "startedAt": moment, "seq": 4,
-		"tool": obj{"callId": "c", "name": "shell", "rawName": "shell", "title": "make", "paths": []string{}},
-	}
-	e.notifies("item/changed", obj{"workspace": "/ws", "seq": 4, "item": running})
-	e.hears("the call", func(m rpc.Message) bool { return strings.Contains(string(m.Params), `"tool_call"`) })
+	e.runsCall()
 	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
 	e.replies(e.request("session/read"), canned["session/create"])
 	export := e.request("session/export")
@@ -46,6 +50,14 @@ func TestCloseDuringAnotherLoad(t *testing.T) {
 	require.Equal(t, []string{`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"t:0","status":"failed"}}`}, ended)
 	e.replies(export, `{"parts":[]}`)
 	e.hears("the load", func(m rpc.Message) bool { return string(m.ID) == "3" })
+}
+
+// TestDeletedElsewhere: another client may delete a session before the editor has been told the end of its turn, as after a daemon that was killed.
+func TestDeletedElsewhere(t *testing.T) {
+	e := edits(t)
+	e.runsCall()
+	e.notifies("session/changed", obj{"workspace": "/ws", "seq": 6, "sessionId": "s", "removed": true})
+	require.Equal(t, []string{"tool_call_update failed"}, e.told())
 }
 
 // TestAnotherLoadThatFails leaves the session as it was. Its prompts were once answered as cancelled, although their turns went on.

@@ -252,6 +252,7 @@ func (s *Server) sessionChanged(n *rpc.SessionChanged) {
 	s.came(n.Workspace, n.Seq)
 	if n.Removed {
 		if at := s.sessions[n.SessionID]; at != nil {
+			s.endCalls(at)
 			s.drop(at, &rpc.Error{Code: rpc.CodeInternal, Message: "the session was deleted", Data: rpc.ErrorData{Kind: api.KindNotFound}})
 		}
 		return

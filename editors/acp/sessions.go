@@ -229,6 +229,13 @@ func (s *Server) closeSession(r *request) {
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		s.cancelPrompt(p)
 	}
+	s.endCalls(at)
+	s.drop(at, nil)
+	r.answer(none{}, nil)
+}
+
+// endCalls ends the calls of a session that are open: the editor is told no more of them.
+func (s *Server) endCalls(at *session) {
 	if at.news != nil && at.was != nil { // it is loaded again
 		at.was.CloseBeside(at.tell)
 	}
@@ -238,8 +245,6 @@ func (s *Server) closeSession(r *request) {
 			s.endQuestion(at, id, protocol.Failed)
 		}
 	}
-	s.drop(at, nil)
-	r.answer(none{}, nil)
 }
 
 // deleteSession deletes a session, unless something is to review in its copy, which would go too. That of one which is not there succeeds.
