@@ -40,15 +40,15 @@ type Group struct {
 
 // A File is the part of a group in one file.
 type File struct {
-	Path      string         `json:"path"`
-	N         uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
-	Decision  diffs.Decision `json:"decision"`
-	Conflicts []uint64       `json:"conflicts,omitempty"` // those of its hunks that were conflicts with an unsaved text
-	Taken     []Taken        `json:"taken,omitempty"`     // these conflicts, the last in the file first
-	Was       string         `json:"was,omitempty"`       // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
-	Then      string         `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
-	Edited    bool           `json:"edited,omitempty"`    // by edits that a client was to make
-	Undone    bool           `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
+	Path      string             `json:"path"`
+	N         uint64             `json:"n,omitempty"` // the review's, which stays when the file moves
+	Decision  diffs.Decision     `json:"decision"`
+	Conflicts []uint64           `json:"conflicts,omitempty"` // those of its hunks that were conflicts with an unsaved text
+	Resolved  []ResolvedConflict `json:"taken,omitempty"`     // these conflicts, the last in the file first
+	Before    string             `json:"was,omitempty"`       // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
+	After     string             `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
+	Edited    bool               `json:"edited,omitempty"`    // by edits that a client was to make
+	Undone    bool               `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
 }
 
 // Sum returns what a text is known by.
@@ -265,12 +265,12 @@ func (l *Log) SetUndone(n uint64, in func(File) bool, undone bool) (*Group, []se
 	return &g, []sessions.Op{l.Replace(&g)}
 }
 
-// Settle calls settle with the parts in one file, of decisions that stand, that have decided conflicts; the oldest first. It returns what to
-// store of those that settle has changed, which it says.
-func (l *Log) Settle(in func(File) bool, settle func(n uint64, part *File) bool) (ops []sessions.Op) {
+// FinishConflicts calls finish with the parts in one file of decisions that stand and have decided conflicts, the oldest first. It returns
+// what to store of the parts that finish has changed, which it says.
+func (l *Log) FinishConflicts(in func(File) bool, finish func(n uint64, part *File) bool) (ops []sessions.Op) {
 	for _, old := range l.groups {
 		for i, f := range old.Files {
-			if len(f.Taken) == 0 || old.Undone || f.Undone || !in(f) || !settle(old.N, &f) {
+			if len(f.Resolved) == 0 || old.Undone || f.Undone || !in(f) || !finish(old.N, &f) {
 				continue
 			}
 			g := *l.Numbered(old.N)
@@ -291,12 +291,12 @@ func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
 	}
 	for _, g := range groups {
 		for _, f := range g.Files {
-			if f.Was == "" || !in(f) || (g.Undone || f.Undone) == undo {
+			if f.Before == "" || !in(f) || (g.Undone || f.Undone) == undo {
 				continue
 			}
-			t := Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: undo, Again: true, Before: f.Was, After: f.Then}
+			t := Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: undo, Again: true, Before: f.Before, After: f.After}
 			if undo {
-				t.Before, t.After = f.Then, f.Was
+				t.Before, t.After = f.After, f.Before
 			}
 			if steps = append(steps, t); t.After == sum {
 				return steps
@@ -312,7 +312,7 @@ func (l *Log) Rejects(in func(File) bool) (steps []Step) {
 	for _, g := range l.groups {
 		for _, f := range g.Files {
 			if !f.Decision.Accept && in(f) {
-				steps = append(steps, Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: true, Again: true, Before: f.Then})
+				steps = append(steps, Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: true, Again: true, Before: f.After})
 			}
 		}
 	}

@@ -77,14 +77,14 @@ func TestARedoMakesAgainWhatWasUndoneLast(t *testing.T) {
 
 // TestHunksOfConflicts: a conflict with three parts is one hunk, as in the answer to its decision.
 func TestHunksOfConflicts(t *testing.T) {
-	part := File{Path: "f", Decision: diffs.Decision{Hunks: []uint64{1, 2, 3, 9}}, Conflicts: []uint64{1, 2, 3}, Taken: []Taken{{Hunks: []uint64{1, 2, 3}}}}
+	part := File{Path: "f", Decision: diffs.Decision{Hunks: []uint64{1, 2, 3, 9}}, Conflicts: []uint64{1, 2, 3}, Resolved: []ResolvedConflict{{Hunks: []uint64{1, 2, 3}}}}
 	g := Group{Files: []File{part}}
 	require.Equal(t, 2, g.Hunks())
 	require.Equal(t, 2, g.Step().Hunks)
 }
 
-// TestSettle: decisions of conflicts become decisions about the person's lines and the agent's.
-func TestSettle(t *testing.T) {
+// TestFinishConflicts: decisions of conflicts become decisions about the person's lines and the agent's.
+func TestFinishConflicts(t *testing.T) {
 	text := func(s string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(s)} }
 	for _, accept := range []bool{true, false} {
 		review := diffs.New(text("a\nb\nc\n"))
@@ -96,10 +96,10 @@ func TestSettle(t *testing.T) {
 			review = before
 		}
 		var l Log
-		l.Push(&Group{Accept: accept, Files: []File{{Path: "f", Decision: d, Conflicts: d.Hunks, Taken: []Taken{{Over: over, Mine: []string{"Y\n"}}}}}})
-		settle := func(n uint64, part *File) bool { return part.Settle(review) }
-		require.Len(t, l.Settle(func(File) bool { return true }, settle), 1)
-		require.Empty(t, l.Settle(func(File) bool { return true }, settle), "once")
+		l.Push(&Group{Accept: accept, Files: []File{{Path: "f", Decision: d, Conflicts: d.Hunks, Resolved: []ResolvedConflict{{Over: over, Mine: []string{"Y\n"}}}}}})
+		finish := func(n uint64, part *File) bool { return part.Finish(review) }
+		require.Len(t, l.FinishConflicts(func(File) bool { return true }, finish), 1)
+		require.Empty(t, l.FinishConflicts(func(File) bool { return true }, finish), "once")
 		require.Equal(t, map[bool]string{true: "a\nX\nc\n", false: "a\nY\nc\n"}[accept], string(review.Current().Data))
 		require.False(t, review.Pending())
 		part := l.Next(true).Files[0]
@@ -163,12 +163,12 @@ func TestPath(t *testing.T) {
 	for _, texts := range []string{"ab", "bc", "", "cd"} {
 		g := decided("f")
 		if texts != "" {
-			g.Files[0].Was, g.Files[0].Then = texts[:1], texts[1:]
+			g.Files[0].Before, g.Files[0].After = texts[:1], texts[1:]
 		}
 		l.Push(g)
 	}
 	other := decided("g")
-	other.Files[0].Was, other.Files[0].Then = "d", "e"
+	other.Files[0].Before, other.Files[0].After = "d", "e"
 	l.Push(other)
 	f := func(f File) bool { return f.Path == "f" }
 	path := func(sum string, undo bool) (groups []uint64) {

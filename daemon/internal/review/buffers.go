@@ -44,8 +44,8 @@ func (o owner) Steps(sum string, undo bool) []decisionlog.Step {
 
 func (o owner) Rejects() []decisionlog.Step { return o.r.log.Rejects(o.f.decidedIn) }
 
-func (o owner) Settle(settle func(uint64, *decisionlog.File) bool) {
-	o.r.ops = append(o.r.ops, o.r.log.Settle(o.f.decidedIn, settle)...)
+func (o owner) FinishConflicts(finish func(uint64, *decisionlog.File) bool) {
+	o.r.ops = append(o.r.ops, o.r.log.FinishConflicts(o.f.decidedIn, finish)...)
 }
 
 func (o owner) Forget(n uint64) { o.r.ops = append(o.r.ops, o.r.log.Without(n, o.f.decidedIn)...) }
@@ -83,12 +83,12 @@ func (r *Reviewer) heldElsewhere(client api.ClientID, c *treeChange) error {
 }
 
 // decideInBuffer carries out a choice in a buffer. Instead of writing the file, it returns edits for the client.
-func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Decided, err error) {
+func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Outcome, err error) {
 	f, b, accept, lines := c.f, c.buffer, dec.Accept, diffshape.Range(dec.Lines)
 	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.Conflict(id) != nil }) {
 		return b.DecideConflicts(c.ids, dec.Accept, dec.Both)
 	}
-	decide := func() (unsaved.Decided, error) {
+	decide := func() (unsaved.Outcome, error) {
 		out.Edits, err = b.Change(func(review *diffs.Review) (err error) {
 			out.Decision, err = c.decide(review, dec)
 			return err
@@ -100,7 +100,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Deci
 	}
 	undo := f.keep()
 	out.Decision, err = f.Review.DecideFrom(b.Review, c.ids, accept, lines)
-	if _, more := b.Stem().DecideFrom(b.Review, c.ids, accept, lines); b.Decided() && more == nil {
+	if _, more := b.Stem().DecideFrom(b.Review, c.ids, accept, lines); b.HasDecisions() && more == nil {
 		// A hunk whose decision was taken back in the buffer is pending only there.
 		undo()
 		return decide()
@@ -164,7 +164,7 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 		if _, err := r.refresh(f); err != nil {
 			return r.refuse(p, client, err)
 		}
-		b, err := f.Deciding(client, true)
+		b, err := f.BufferFor(client, true)
 		if err != nil {
 			return r.refuse(p, client, err)
 		}
@@ -189,7 +189,7 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
 		}()
 	}
 	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.isolated() {
-		f.BufferOf(doc) // its text may be newer than the latest look
+		f.SyncBuffer(doc) // its text may be newer than the latest look
 	}
 	b := f.Saved(r.setup.Documents, r.absolute(f), disk)
 	if f.tree.isolated() {

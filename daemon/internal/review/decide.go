@@ -77,7 +77,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		}
 		var done diffs.Decision
 		var rejections []decisionlog.Rejection
-		var in unsaved.Decided
+		var in unsaved.Outcome
 		err := failed[i]
 		switch p := plan[i]; {
 		case c.buffer != nil:
@@ -107,12 +107,12 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			out.Edits = append(out.Edits, *in.Edits)
 		}
 		g.Rejections = append(g.Rejections, rejections...)
-		then, inBuffer := c.buffer.Coming()
+		then, inBuffer := c.buffer.StepInFlight()
 		if inBuffer {
 			inBuffers[len(g.Files)], done = c.buffer, c.f.Review.ForOthers(done)
 		}
-		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: in.Conflicts, Taken: in.Taken, Edited: inBuffer}
-		part.Was, part.Then = in.Changed(&c.f.File, c.buffer, was[i], then)
+		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: in.Conflicts, Resolved: in.Resolved, Edited: inBuffer}
+		part.Before, part.After = in.Sums(&c.f.File, c.buffer, was[i], then)
 		g.Files = append(g.Files, part)
 	}
 	r.reach("store")
@@ -123,7 +123,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		out.Decision = g.N
 		r.keepRejections(g)
 		for j, b := range inBuffers {
-			b.DecidedBy(g, g.Files[j], false)
+			b.SetDecision(g, g.Files[j], false)
 		}
 	}
 	r.finish(dec.Client, touched, ops, out, p)
@@ -299,7 +299,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	disk, err := r.refresh(f)
 	if err == nil {
-		c.buffer, err = f.DecidingHunks(dec.Client, f.WritesReal(dec.Accept))
+		c.buffer, err = f.BufferForHunks(dec.Client, f.WritesReal(dec.Accept))
 	}
 	c.review = f.Seen(dec.Client)
 	if err != nil {

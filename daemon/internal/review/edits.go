@@ -60,7 +60,7 @@ func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *unsav
 // letGo drops a client's buffers that hold has made, if no edits were made for them.
 func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 	for _, f := range files {
-		if b := f.Buffers[client]; b != nil && b.Doc.Editing && !b.Sent {
+		if b := f.Buffers[client]; b != nil && b.Doc.Editing && !b.EditsInFlight {
 			r.setup.Documents.Saved(b.Doc)
 			delete(f.Buffers, client)
 			r.viewed[f.path] = true
@@ -73,7 +73,7 @@ func sums(choices []*choice, accept bool) []string {
 	all := make([]string, len(choices))
 	for i, c := range choices {
 		if len(c.ids) > 0 {
-			all[i] = c.f.Sum(c.buffer, accept)
+			all[i] = c.f.SumBefore(c.buffer, accept)
 		}
 	}
 	return all

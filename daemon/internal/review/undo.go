@@ -95,7 +95,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if !r.reread(g.N, gf, undo) {
 			continue
 		}
-		b, err := f.DecidingStep(client, gf, undo)
+		b, err := f.BufferForStep(client, gf, undo)
 		if err != nil {
 			return rollback(err)
 		}
@@ -106,7 +106,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if b != nil && gf.Decision.Rewinds() {
 			return rollback(unsavedStep(f))
 		}
-		if b != nil && (f.WritesReal(gf.Decision.Accept) || b.Has(g.N)) {
+		if b != nil && (f.WritesReal(gf.Decision.Accept) || b.HasDecision(g.N)) {
 			edits, back, err := b.Step(undo, g.N, gf)
 			restore = append(restore, back)
 			if err != nil {
@@ -115,7 +115,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			if b.DecidedBy(&g, *gf, true); edits == nil {
+			if b.SetDecision(&g, *gf, true); edits == nil {
 				b.Remake() // a conflict may be open again
 			}
 			inBuffers = append(inBuffers, f)
@@ -129,14 +129,14 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		text, taken := "", false // of b, with the lines that an accept of conflicts has taken, or without them
 		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
 			if !undo {
-				text, taken = b.Retaken(review, gf, false)
+				text, taken = b.AcceptText(review, gf, false)
 				return review.Redo(gf.Decision)
 			}
 			trial := review.Copy()
 			if err := trial.Undo(gf.Decision); err != nil {
 				return gf.Decision, err
 			}
-			if text, taken = b.Retaken(trial, gf, true); taken {
+			if text, taken = b.AcceptText(trial, gf, true); taken {
 				*review = *trial
 				return gf.Decision, nil
 			}
@@ -157,7 +157,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		gf.Decision = p.done
 		restore = append(restore, p.undo)
 		if taken {
-			edits, back := b.Retake(gf, undo, text)
+			edits, back := b.SendAcceptText(gf, undo, text)
 			restore = append(restore, back)
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)

@@ -54,13 +54,13 @@ func (b *Beneath) Send() string {
 	return m.Text
 }
 
-// Settle takes in that a conflict is decided: the disk's lines there become part of the base.
-func (b *Beneath) Settle(c Place, disk string) {
+// Resolve takes in that a conflict is decided: the disk's lines there become part of the base.
+func (b *Beneath) Resolve(c Place, disk string) {
 	b.base = Replace(b.base, c.Base, Lines(disk, c.Disk)...)
 }
 
-// Unsettle takes in that a decided conflict is open again: the base has other lines in the place of these of the disk.
-func (b *Beneath) Unsettle(s Span, disk string, others ...string) {
+// Reopen takes in that a decided conflict is open again: the base has other lines in the place of these of the disk.
+func (b *Beneath) Reopen(s Span, disk string, others ...string) {
 	at, _ := Moved(s, diffs.LineEdits(disk, b.base))
 	b.base = Replace(b.base, at, others...)
 }

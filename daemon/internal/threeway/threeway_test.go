@@ -149,7 +149,7 @@ func TestWhatBothKnow(t *testing.T) {
 	b.Send()
 	b.See(text("A b C D"), text("a b c mine"), []Span{{2, 4}})
 	require.Len(t, b.Conflicts, 1, "a conflict is not decided by a merge")
-	b.Settle(b.Conflicts[0], text("A b C D"))
+	b.Resolve(b.Conflicts[0], text("A b C D"))
 	b.See(text("A b C D"), text("a b c mine"), []Span{{2, 4}})
 	require.Empty(t, b.Conflicts)
 }

@@ -27,16 +27,16 @@ import (
 //     When the buffer is saved, its review becomes the file's.
 //   - When the buffer is closed without a save, it is forgotten, with the rejects made in it.
 type Buffer struct {
-	Doc     *documents.Document
-	Review  *diffs.Review // nil if the text is not known
-	f       *File
-	rev     uint64            // the revision of the file's review from which Review was made
-	steps   decisionlog.Steps // the decisions that the text has and the file lacks, and the other way round
-	coming  *decisionlog.Step // the step whose edits are on their way to the client; Review has it, and Doc does not
-	Sent    bool              // edits are on their way to the client; Doc does not have them
-	taking  bool              // the edits are of an accept of conflicts
-	gone    bool              // the agent has deleted the file: the client decides that on disk, and has no other hunks
-	Changes uint64            // counts the states of Diff
+	Doc            *documents.Document
+	Review         *diffs.Review // nil if the text is not known
+	f              *File
+	rev            uint64            // the revision of the file's review from which Review was made
+	steps          decisionlog.Steps // the decisions that the text has and the file lacks, and the other way round
+	stepInFlight   *decisionlog.Step // the step whose edits are on their way to the client; Review has it, and Doc does not
+	EditsInFlight  bool              // edits are on their way to the client; Doc does not have them
+	acceptInFlight bool              // the edits are of an accept of conflicts
+	gone           bool              // the agent has deleted the file: the client decides that on disk, and has no other hunks
+	Changes        uint64            // counts the states of Diff
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
 	Conflicts []Conflict
@@ -74,7 +74,7 @@ func (f *File) Sync(set *documents.Set, path string) {
 			continue
 		}
 		held[doc.Client] = true
-		f.BufferOf(doc)
+		f.SyncBuffer(doc)
 	}
 	for client, b := range f.Buffers {
 		if !held[client] {
@@ -93,8 +93,8 @@ func (f *File) Remake() {
 	}
 }
 
-// BufferOf brings a document's buffer up to date.
-func (f *File) BufferOf(doc *documents.Document) {
+// SyncBuffer brings a document's buffer up to date.
+func (f *File) SyncBuffer(doc *documents.Document) {
 	b := f.Buffers[doc.Client]
 	if b == nil {
 		b = &Buffer{f: f}
@@ -115,10 +115,10 @@ func (b *Buffer) sync(doc *documents.Document) {
 		old = b.Text()
 		undone = b.madeAndUndone(doc, doc.LikeFile(f.Real().Data))
 	}
-	taking := b.taking
+	accepting := b.acceptInFlight
 	b.Doc = doc
 	if fresh {
-		b.Sent, b.taking = false, false
+		b.EditsInFlight, b.acceptInFlight = false, false
 	}
 	switch {
 	case !doc.Held:
@@ -129,9 +129,9 @@ func (b *Buffer) sync(doc *documents.Document) {
 	}
 	same := b.Review != nil && b.Text() == string(f.RealOf(b.Review).Data)
 	switch {
-	case fresh && b.coming != nil:
-		b.arrived(old, b.Text(), undone)
-	case fresh && (!same || taking) && !doc.Editing:
+	case fresh && b.stepInFlight != nil:
+		b.finishStep(old, b.Text(), undone)
+	case fresh && (!same || accepting) && !doc.Editing:
 		b.retrace()
 		b.regain()
 	}
@@ -148,20 +148,20 @@ func (b *Buffer) Stem() *diffs.Review { return decisionlog.Stem(b.f.Review, b.ma
 // made returns the steps that Stem has made.
 func (b *Buffer) made() []decisionlog.Step {
 	steps := b.steps.Made()
-	if b.coming != nil {
-		steps = append(steps, *b.coming)
+	if b.stepInFlight != nil {
+		steps = append(steps, *b.stepInFlight)
 	}
 	return steps
 }
 
-// Decided reports whether the stem differs from the file's review.
-func (b *Buffer) Decided() bool { return len(b.steps.Made()) > 0 || b.coming != nil }
+// HasDecisions reports whether the stem differs from the file's review.
+func (b *Buffer) HasDecisions() bool { return len(b.steps.Made()) > 0 || b.stepInFlight != nil }
 
 // Remake makes the buffer's review from its text, or from the text that the client is about to have.
 func (b *Buffer) Remake() {
 	f := b.f
 	review, now := b.Stem(), diffs.Content{Exists: true, Data: []byte(b.Text())}
-	if b.coming != nil {
+	if b.stepInFlight != nil {
 		now = f.RealOf(b.Review)
 	}
 	if b.gone = !f.Isolated && !review.Current().Exists; b.gone {
@@ -178,11 +178,11 @@ func (b *Buffer) show(review *diffs.Review) {
 	f := b.f
 	b.Review = review
 	diff := f.Owner.Diff(f.Seen(b.Doc.Client))
-	if !b.gone && !b.Decided() { // else it lacks the rejected lines
+	if !b.gone && !b.HasDecisions() { // else it lacks the rejected lines
 		diff.DiskOnly = f.Review.Beyond(review)
 	}
 	b.Conflicts, b.overlaps = nil, 0
-	if !b.gone && !b.Sent {
+	if !b.gone && !b.EditsInFlight {
 		b.lookBeneath(b.Text())
 		b.remember()
 	}
@@ -203,19 +203,19 @@ func (f *File) Seen(client api.ClientID) *diffs.Review {
 	return f.Review
 }
 
-// DecidingHunks is Deciding for a new decision. It returns nil also while the agent has deleted the file.
-func (f *File) DecidingHunks(client api.ClientID, writes bool) (*Buffer, error) {
-	b, err := f.Deciding(client, writes)
+// BufferForHunks is BufferFor for a new decision. It returns nil also while the agent has deleted the file.
+func (f *File) BufferForHunks(client api.ClientID, writes bool) (*Buffer, error) {
+	b, err := f.BufferFor(client, writes)
 	if b != nil && b.gone {
 		b = nil
 	}
 	return b, err
 }
 
-// Deciding returns the buffer that a client's decision is about, or nil if the client's decisions are about the disk. It returns an error if
+// BufferFor returns the buffer that a client's decision is about, or nil if the client's decisions are about the disk. It returns an error if
 // the client cannot decide: either the decision writes the disk while another client holds the file unsaved, or the client's
 // own text is not known for certain.
-func (f *File) Deciding(client api.ClientID, writes bool) (*Buffer, error) {
+func (f *File) BufferFor(client api.ClientID, writes bool) (*Buffer, error) {
 	var first *Buffer
 	for _, b := range f.Buffers {
 		if first == nil || b.Doc.Order < first.Doc.Order {
@@ -235,16 +235,16 @@ func (f *File) Deciding(client api.ClientID, writes bool) (*Buffer, error) {
 		return nil, conflict(" has unsaved changes in more than one editor", "save it in one of them, and load it in the others")
 	case b.Review == nil:
 		return nil, conflict(" has unsaved changes that are too large to be kept here", "save it and try again")
-	case b.Sent:
+	case b.EditsInFlight:
 		return nil, conflict(" is about to change by the edits of an earlier decision", "try again when they are applied")
 	}
 	return b, nil
 }
 
-// DecidingStep is Deciding for the undo or the redo of a decision. It returns nil also if an undo deletes the file again, or a redo brings
-// it back: the client's text stays, as it did at the deletion.
-func (f *File) DecidingStep(client api.ClientID, part *decisionlog.File, undo bool) (*Buffer, error) {
-	b, err := f.Deciding(client, f.WritesReal(part.Decision.Accept))
+// BufferForStep is BufferFor for the undo or the redo of a decision. It returns nil also if an undo deletes the file again, or a redo
+// brings it back: the client's text stays, as it did at the deletion.
+func (f *File) BufferForStep(client api.ClientID, part *decisionlog.File, undo bool) (*Buffer, error) {
+	b, err := f.BufferFor(client, f.WritesReal(part.Decision.Accept))
 	if b == nil || f.Isolated {
 		return b, err
 	}
@@ -283,9 +283,9 @@ func (b *Buffer) Change(change func(*diffs.Review) error) (*api.DocumentEdits, e
 		return nil, f.Owner.Conflict(b.Doc.Client, " has unsaved changes, and your editor does not show what this changes: line ends, or a byte order mark",
 			"save it and decide again")
 	}
-	b.coming = &decisionlog.Step{}
+	b.stepInFlight = &decisionlog.Step{}
 	if edits != nil {
-		b.coming.Before, b.coming.After = decisionlog.Sum(b.Text()), decisionlog.Sum(string(now.Data))
+		b.stepInFlight.Before, b.stepInFlight.After = decisionlog.Sum(b.Text()), decisionlog.Sum(string(now.Data))
 	}
 	b.show(review)
 	return edits, nil
@@ -340,16 +340,16 @@ func (b *Buffer) Step(undo bool, n uint64, part *decisionlog.File) (edits *api.D
 	return edits, back, err
 }
 
-// Has reports whether a decision was made, or taken back, in the buffer alone.
-func (b *Buffer) Has(n uint64) bool {
+// HasDecision reports whether a decision was made, or taken back, in the buffer alone.
+func (b *Buffer) HasDecision(n uint64) bool {
 	return slices.ContainsFunc(b.steps.All(), func(t decisionlog.Step) bool { return t.Group == n })
 }
 
-// Coming reports whether a decision waits for the client's next text, or for its entry in the log by DecidedBy; then is the sum of that
-// text, or "".
-func (b *Buffer) Coming() (then string, is bool) {
-	if b == nil || b.coming == nil {
+// StepInFlight reports whether a decision waits for the client's next text, or for its entry in the log by SetDecision; then is the sum
+// of that text, or "".
+func (b *Buffer) StepInFlight() (then string, is bool) {
+	if b == nil || b.stepInFlight == nil {
 		return "", false
 	}
-	return b.coming.After, true
+	return b.stepInFlight.After, true
 }

@@ -41,7 +41,7 @@ func (b *Buffer) lookBeneath(text string) {
 	for _, c := range b.beneath.Conflicts {
 		if ids := touched(places, c.Disk); len(ids) == 0 {
 			b.overlaps++
-		} else if !b.Decided() || b.Stem().Fingerprint(ids[0]) != "" {
+		} else if !b.HasDecisions() || b.Stem().Fingerprint(ids[0]) != "" {
 			b.Conflicts = append(b.Conflicts, Conflict{Place: c, IDs: ids, inner: b.inside(c.Text, places)})
 		}
 	}
@@ -76,12 +76,12 @@ func (f *File) Reopen(ids []uint64, open bool) {
 		}
 		for _, p := range slices.Backward(f.Review.Places()) {
 			if open && slices.Contains(ids, p.ID) {
-				b.beneath.Unsettle(threeway.Span{From: p.From, To: p.To}, disk, old[p.ID]...)
+				b.beneath.Reopen(threeway.Span{From: p.From, To: p.To}, disk, old[p.ID]...)
 			}
 		}
 		for _, c := range slices.Backward(b.Conflicts) {
 			if !open && slices.Contains(ids, c.IDs[0]) {
-				b.beneath.Settle(c.Place, disk)
+				b.beneath.Resolve(c.Place, disk)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (b *Buffer) addConflicts(diff *sessions.Diff) {
 	}
 	diff.Overlaps = b.overlaps
 	switch {
-	case b.Sent:
+	case b.EditsInFlight:
 	case len(f.Review.Places()) > 0:
 		diff.Mergeable = b.beneath.Offered
 	default: // no more of the agent's is pending, and other programs' changes stay on disk
@@ -154,19 +154,19 @@ func (b *Buffer) addConflicts(diff *sessions.Diff) {
 	diffshape.AddConflicts(diff, found)
 }
 
-// A Decided is what became of a decision in a buffer.
-type Decided struct {
+// An Outcome is what became of a decision in a buffer.
+type Outcome struct {
 	diffs.Decision
-	Edits     *api.DocumentEdits  // for the client; nil if its text stays
-	Conflicts []uint64            // its hunks that were conflicts
-	Taken     []decisionlog.Taken // these
-	Was, Then string              // the sums of the texts before and after an accept of conflicts
+	Edits         *api.DocumentEdits             // for the client; nil if its text stays
+	Conflicts     []uint64                       // its hunks that were conflicts
+	Resolved      []decisionlog.ResolvedConflict // these
+	Before, After string                         // the sums of the texts before and after an accept of conflicts
 }
 
 // Count returns how many hunks a decision about so many chosen ones has decided, as the client has seen them: a conflict is one, whatever
 // parts it has.
-func (d *Decided) Count(done diffs.Decision, chosen int) int {
-	if len(d.Conflicts) > 0 {
+func (o *Outcome) Count(done diffs.Decision, chosen int) int {
+	if len(o.Conflicts) > 0 {
 		return chosen
 	}
 	return len(done.Hunks)
@@ -174,7 +174,7 @@ func (d *Decided) Count(done diffs.Decision, chosen int) int {
 
 // DecideConflicts decides hunks with conflicts. An accept brings the agent's lines into the buffer: in the place of the person's or,
 // with both, behind them. A reject leaves the buffer as it is.
-func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decided, err error) {
+func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Outcome, err error) {
 	f := b.f
 	disk, text := string(f.Review.Current().Data), b.Text()
 	known := *b.beneath
@@ -192,12 +192,12 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 		}
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
 		first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
-		out.Taken = append(out.Taken, decisionlog.Taken{
+		out.Resolved = append(out.Resolved, decisionlog.ResolvedConflict{
 			Hunks: one.IDs, Over: f.Review.Over(one.Disk.From, one.Disk.To), Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From,
 		})
 		taken = threeway.Replace(taken, one.Text, theirs...)
 		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
-		b.beneath.Settle(one.Place, disk)
+		b.beneath.Resolve(one.Place, disk)
 	}
 	for _, id := range ids {
 		if b.Conflict(id) == nil {
@@ -213,8 +213,8 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 			return out, f.Owner.Refused(err)
 		}
 		b.Remake()
-		out.Was, out.Then, out.Edits = decisionlog.Sum(text), decisionlog.Sum(taken), b.edit(taken)
-		b.taking = b.Sent
+		out.Before, out.After, out.Edits = decisionlog.Sum(text), decisionlog.Sum(taken), b.edit(taken)
+		b.acceptInFlight = b.EditsInFlight
 		return out, nil
 	}
 	out.Edits, err = b.Change(func(review *diffs.Review) error {
@@ -253,7 +253,7 @@ func (b *Buffer) edit(text string) *api.DocumentEdits {
 	if len(edits) == 0 {
 		return nil
 	}
-	b.Sent = true
+	b.EditsInFlight = true
 	return &api.DocumentEdits{Path: b.f.Owner.RealPath(), Version: b.Doc.Version, Edits: edits}
 }
 
@@ -263,12 +263,12 @@ func (b *Buffer) edit(text string) *api.DocumentEdits {
 func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) (rejected *diffs.Decision, took bool) {
 	b.f = f // a save in a call may be older than the review
 	text := string(disk.Data)
-	decided := b.Decided() && b.rev == f.Review.Rev()
+	decided := b.HasDecisions() && b.rev == f.Review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})
-	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
-		b.arrived(b.Text(), text, false)
+	if b.stepInFlight != nil && decided && !exact { // the file was saved before a report of the text
+		b.finishStep(b.Text(), text, false)
 	}
-	typed := decided && !exact && b.Decided() && b.like(disk) // the client has typed something since its last report
+	typed := decided && !exact && b.HasDecisions() && b.like(disk) // the client has typed something since its last report
 	var steps []decisionlog.Step
 	if decided {
 		steps = b.made()
@@ -292,10 +292,10 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 		sides = append(sides, diffs.Side{Over: f.Review.Over(c.Disk.From, c.Disk.To), Mine: threeway.Lines(text, c.Text)})
 	}
 	before := f.Review
-	accepts, settled, both := f.settleAccepts()
+	accepts, settled, both := f.finishAccepts()
 	review := decisionlog.Stem(accepts, steps)
 	if exact || typed {
-		then, rejects := f.settleSteps(accepts.Copy(), steps)
+		then, rejects := f.finishSteps(accepts.Copy(), steps)
 		review, settled = then, settled || rejects
 	}
 	if !f.Isolated {

@@ -18,7 +18,7 @@
 //
 // A save ends it. A save over an open conflict is the choice of the person's lines: a reject, which is in the log like any other. From
 // the save on, the decision is about a hunk with two sides. Its old side are the person's lines, not those from before both, and its
-// new side are the agent's (settleAccepts, settleSteps, diffs.Review.PutBeneath). The lines of both sides have ids. So the undo and
+// new side are the agent's (finishAccepts, finishSteps, diffs.Review.PutBeneath). The lines of both sides have ids. So the undo and
 // redo of the decision are the ordinary ones: an undo puts the agent's lines, pending, into the place of the person's, and a reject or
 // a redo brings these back. After "both", where the person's lines stay, the hunk has only the agent's.
 //
@@ -63,8 +63,8 @@ type Owner interface {
 	Rejects() []decisionlog.Step
 	// SetUndone marks a decision in the log, for the file, as undone or as made again.
 	SetUndone(n uint64, undone bool)
-	// Settle is Settle of decisionlog.Log, for the file; it stores the changes.
-	Settle(settle func(n uint64, part *decisionlog.File) bool)
+	// FinishConflicts is FinishConflicts of decisionlog.Log, for the file; it stores the changes.
+	FinishConflicts(finish func(n uint64, part *decisionlog.File) bool)
 	// Forget removes the file from a decision that was made only in a buffer.
 	Forget(n uint64)
 }

@@ -11,13 +11,13 @@ import (
 
 // This file follows an editor's own undo and redo.
 
-// DecidedBy notes the decision that a buffer's change was made for. again is true for an undo or a redo.
-func (b *Buffer) DecidedBy(g *decisionlog.Group, part decisionlog.File, again bool) {
-	t := b.coming
+// SetDecision notes the decision that a buffer's change was made for. again is true for an undo or a redo.
+func (b *Buffer) SetDecision(g *decisionlog.Group, part decisionlog.File, again bool) {
+	t := b.stepInFlight
 	t.Group, t.Decision, t.Conflicts, t.Undo, t.Again = g.N, part.Decision, part.Conflicts, g.Undone, again
 	if t.Before == "" { // no edits are on their way
 		b.steps.Add(*t)
-		b.coming = nil
+		b.stepInFlight = nil
 	}
 }
 
@@ -34,14 +34,14 @@ func (b *Buffer) madeBefore(now *documents.Document, disk string) bool {
 	if now.Known != nil {
 		text = string(now.Known.Data)
 	}
-	return b.madeAndUndone(now, text) || b.coming != nil && b.coming.After == decisionlog.Sum(text)
+	return b.madeAndUndone(now, text) || b.stepInFlight != nil && b.stepInFlight.After == decisionlog.Sum(text)
 }
 
-// arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
+// finishStep takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
 // they were made. A decision that was made and undone can be made again.
-func (b *Buffer) arrived(old, now string, undone bool) {
-	t := *b.coming
-	b.coming = nil
+func (b *Buffer) finishStep(old, now string, undone bool) {
+	t := *b.stepInFlight
+	b.stepInFlight = nil
 	switch {
 	case undone:
 		b.steps.Add(t)
@@ -121,7 +121,7 @@ func (b *Buffer) regain() {
 // text are forgotten; one that has loaded it anew can make them again, also those
 // whose edits are on their way, if it may have made them.
 func (b *Buffer) leave(closed, made bool) {
-	if t := b.coming; t != nil { // the client did not make its edits, has undone them, or has saved them
+	if t := b.stepInFlight; t != nil { // the client did not make its edits, has undone them, or has saved them
 		b.unmake(*t)
 		if !t.Again && !made {
 			b.f.Owner.Forget(t.Group)

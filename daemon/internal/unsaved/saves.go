@@ -89,7 +89,7 @@ func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
 func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
 	on := b != nil && b.isOn(disk)
 	switch {
-	case on && (b.Decided() || !utf8.Valid(disk.Data)):
+	case on && (b.HasDecisions() || !utf8.Valid(disk.Data)):
 		return b
 	case !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data):
 		return nil
@@ -104,7 +104,7 @@ func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
 	}
 	saved.sync(doc)
 	switch {
-	case saved.Decided():
+	case saved.HasDecisions():
 		return saved
 	case on:
 		return b
@@ -125,11 +125,13 @@ func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *B
 		if b.isOn(disk) {
 			return b
 		}
-		if b.Decided() && b.rev == f.Review.Rev() && b.like(disk) {
+		if b.HasDecisions() && b.rev == f.Review.Rev() && b.like(disk) {
 			saved = b
 			continue
 		}
-		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.Sent || b.Decided()) })
+		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool {
+			return doc.Client == client && (!b.EditsInFlight || b.HasDecisions())
+		})
 		if !still && docs.Has(client, b.Doc.Path) {
 			saved = b
 		}
@@ -139,5 +141,5 @@ func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *B
 
 // isOn reports whether a file has the text of the buffer, or what its decisions make of the file.
 func (b *Buffer) isOn(disk atomicfile.State) bool {
-	return b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: b.f.RealOf(b.Review)})
+	return b.Text() == string(disk.Data) || b.HasDecisions() && disk.Same(atomicfile.State{Content: b.f.RealOf(b.Review)})
 }

@@ -55,58 +55,58 @@ func (b *Buffer) retraceAccepts(steps []decisionlog.Step) bool {
 // Undo undoes a decision in a file that no buffer decides about, and returns what a redo decides. Conflicts of an accept of both sides
 // are open again while a text is unsaved. Other lines of the agent become a change of the person's.
 func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decision, error) {
-	if part.Decision.Accept && (!keepsBoth(part) || len(f.Buffers) == 0) && part.Settle(review) {
-		part.Was, part.Then = "", ""
+	if part.Decision.Accept && (!keepsBoth(part) || len(f.Buffers) == 0) && part.Finish(review) {
+		part.Before, part.After = "", ""
 	}
 	return part.Decision, review.Undo(part.Decision)
 }
 
-// settleAccepts makes the accepts of conflicts that a save has made final decisions about hunks with both sides. It returns the file's
+// finishAccepts makes the accepts of conflicts that a save has made final decisions about hunks with both sides. It returns the file's
 // review then, and whether there were any, and any of both sides.
-func (f *File) settleAccepts() (review *diffs.Review, any, both bool) {
+func (f *File) finishAccepts() (review *diffs.Review, any, both bool) {
 	review = f.Review.Copy()
-	f.Owner.Settle(func(_ uint64, part *decisionlog.File) bool {
+	f.Owner.FinishConflicts(func(_ uint64, part *decisionlog.File) bool {
 		kept := keepsBoth(part)
-		settled := part.Decision.Accept && part.Settle(review)
-		any, both = any || settled, both || settled && kept
-		return settled
+		finished := part.Decision.Accept && part.Finish(review)
+		any, both = any || finished, both || finished && kept
+		return finished
 	})
 	return review, any, both
 }
 
 // keepsBoth reports whether a decision has kept the person's lines above the agent's.
 func keepsBoth(part *decisionlog.File) bool {
-	return slices.ContainsFunc(part.Taken, func(c decisionlog.Taken) bool { return c.Both })
+	return slices.ContainsFunc(part.Resolved, func(c decisionlog.ResolvedConflict) bool { return c.Both })
 }
 
-// settleSteps makes steps in review, which a save has made final, and the rejects of conflicts among them decisions about hunks with both
+// finishSteps makes steps in review, which a save has made final, and the rejects of conflicts among them decisions about hunks with both
 // sides. It returns review then, and whether there were such rejects.
-func (f *File) settleSteps(review *diffs.Review, steps []decisionlog.Step) (then *diffs.Review, any bool) {
+func (f *File) finishSteps(review *diffs.Review, steps []decisionlog.Step) (then *diffs.Review, any bool) {
 	for i, s := range steps {
-		settled, undone := false, decisionlog.Later(steps[i+1:], s)
-		f.Owner.Settle(func(n uint64, part *decisionlog.File) bool {
-			if n != s.Group || undone || part.Decision.Accept || !part.Settle(review) {
+		finished, undone := false, decisionlog.Later(steps[i+1:], s)
+		f.Owner.FinishConflicts(func(n uint64, part *decisionlog.File) bool {
+			if n != s.Group || undone || part.Decision.Accept || !part.Finish(review) {
 				return false
 			}
-			settled, any = true, true
+			finished, any = true, true
 			return true
 		})
-		if !settled {
+		if !finished {
 			review = decisionlog.Stem(review, steps[i:i+1])
 		}
 	}
 	return review, any
 }
 
-// Retaken returns the client's text with the person's lines again in the place of those that an accept has taken, or with undo false,
-// with those that it takes; false if the text does not have the lines. review is the file's with the decision taken back.
-func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool) (text string, ok bool) {
-	if b == nil || b.beneath == nil || b.Sent || len(part.Taken) == 0 || !part.Decision.Accept {
+// AcceptText returns the client's text as the undo or the redo of an accept of conflicts leaves it: with the person's lines again, or with
+// the agent's. It returns false if the text does not have the lines. review is the file's with the decision taken back.
+func (b *Buffer) AcceptText(review *diffs.Review, part *decisionlog.File, undo bool) (text string, ok bool) {
+	if b == nil || b.beneath == nil || b.EditsInFlight || len(part.Resolved) == 0 || !part.Decision.Accept {
 		return "", false
 	}
 	disk, places := string(review.Current().Data), review.Places()
 	text = b.Text()
-	for _, c := range part.Taken { // the last in the file first
+	for _, c := range part.Resolved { // the last in the file first
 		i := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == c.Hunks[0] })
 		if i < 0 {
 			return "", false
@@ -130,15 +130,15 @@ func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool
 	return text, true
 }
 
-// Retake sends the client the edits that lead to the text that Retaken has returned, and notes that in the decision.
-func (b *Buffer) Retake(part *decisionlog.File, undo bool, text string) (edits *api.DocumentEdits, back func()) {
+// SendAcceptText returns the edits that lead to the text that AcceptText has returned, and notes the sums of the texts in the decision.
+func (b *Buffer) SendAcceptText(part *decisionlog.File, undo bool, text string) (edits *api.DocumentEdits, back func()) {
 	before, known := *b, *b.beneath
 	was, then := decisionlog.Sum(b.Text()), decisionlog.Sum(text)
-	if part.Was, part.Then = was, then; undo {
-		part.Was, part.Then = then, was
+	if part.Before, part.After = was, then; undo {
+		part.Before, part.After = then, was
 	}
 	edits = b.edit(text) // before the look, which would find that the text has the agent's lines
-	b.taking = b.Sent
+	b.acceptInFlight = b.EditsInFlight
 	b.Remake()
 	return edits, func() { *b, *before.beneath = before, known }
 }
