@@ -111,7 +111,7 @@ func (g *Group) Hunks() (n int) {
 		if f.Undone {
 			continue
 		}
-		if n += f.Decision.Size() + len(f.Taken); len(f.Taken) > 0 {
+		if n += f.Decision.Size() + len(f.Resolved); len(f.Resolved) > 0 {
 			for _, id := range f.Decision.Hunks {
 				if slices.Contains(f.Conflicts, id) {
 					n--

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
-	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
@@ -175,51 +173,83 @@ func (o *Outcome) Count(done diffs.Decision, chosen int) int {
 // DecideConflicts decides hunks with conflicts. An accept brings the agent's lines into the buffer: in the place of the person's or,
 // with both, behind them. A reject leaves the buffer as it is.
 func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Outcome, err error) {
-	f := b.f
-	disk, text := string(f.Review.Current().Data), b.Text()
 	known := *b.beneath
-	var rest []uint64
-	all, places := slices.Clone(ids), f.Review.Places()
-	taken, both := text, text
+	c := b.choose(ids, alsoMine)
+	if accept {
+		out, err = b.acceptConflicts(c, alsoMine)
+	} else {
+		out, err = b.rejectConflicts(c)
+	}
+	if err != nil {
+		*b.beneath = known
+	}
+	return out, err
+}
+
+// A conflictChoice is what a decision with conflicts is about, and the texts that it may lead to.
+type conflictChoice struct {
+	hunks    []uint64 // all of the decision's, with each part of the conflicts
+	parts    []uint64 // those that are in conflicts
+	plain    []uint64 // the others
+	resolved []decisionlog.ResolvedConflict
+	theirs   string // the buffer's text with the agent's lines in the place of the person's
+	both     string // the same with the agent's lines behind the person's
+}
+
+// choose finds the conflicts among hunks, and takes in that they are decided.
+func (b *Buffer) choose(ids []uint64, alsoMine bool) conflictChoice {
+	disk, text := string(b.f.Review.Current().Data), b.Text()
+	c := conflictChoice{hunks: slices.Clone(ids), theirs: text, both: text}
+	places := b.f.Review.Places()
 	for _, one := range slices.Backward(b.Conflicts) {
 		if !slices.ContainsFunc(ids, func(id uint64) bool { return slices.Contains(one.IDs, id) }) {
 			continue
 		}
 		for _, id := range one.IDs {
-			if out.Conflicts = append(out.Conflicts, id); !slices.Contains(all, id) {
-				all = append(all, id)
+			if c.parts = append(c.parts, id); !slices.Contains(c.hunks, id) {
+				c.hunks = append(c.hunks, id)
 			}
 		}
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
 		first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
-		out.Resolved = append(out.Resolved, decisionlog.ResolvedConflict{
-			Hunks: one.IDs, Over: f.Review.Over(one.Disk.From, one.Disk.To), Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From,
+		c.resolved = append(c.resolved, decisionlog.ResolvedConflict{
+			Hunks: one.IDs, Over: b.f.Review.Over(one.Disk.From, one.Disk.To), Mine: mine, Theirs: theirs, Both: alsoMine,
+			At: places[first].From - one.Disk.From,
 		})
-		taken = threeway.Replace(taken, one.Text, theirs...)
-		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
+		c.theirs = threeway.Replace(c.theirs, one.Text, theirs...)
+		c.both = threeway.Replace(c.both, one.Text, slices.Concat(mine, theirs)...)
 		b.beneath.Resolve(one.Place, disk)
 	}
 	for _, id := range ids {
 		if b.Conflict(id) == nil {
-			rest = append(rest, id)
+			c.plain = append(c.plain, id)
 		}
 	}
-	if accept {
-		if alsoMine {
-			taken = both
-		}
-		if out.Decision, err = f.Review.Decide(all, true, nil); err != nil {
-			*b.beneath = known
-			return out, f.Owner.Refused(err)
-		}
-		b.Remake()
-		out.Before, out.After, out.Edits = decisionlog.Sum(text), decisionlog.Sum(taken), b.edit(taken)
-		b.acceptInFlight = b.EditsInFlight
-		return out, nil
+	return c
+}
+
+// acceptConflicts makes an accept in the file's review, and brings its lines into the buffer by edits.
+func (b *Buffer) acceptConflicts(c conflictChoice, alsoMine bool) (out Outcome, err error) {
+	out.Conflicts, out.Resolved = c.parts, c.resolved
+	text, then := b.Text(), c.theirs
+	if alsoMine {
+		then = c.both
 	}
+	if out.Decision, err = b.f.Review.Decide(c.hunks, true, nil); err != nil {
+		return out, b.f.Owner.Refused(err)
+	}
+	b.Remake()
+	out.Before, out.After, out.Edits = decisionlog.Sum(text), decisionlog.Sum(then), b.edit(then)
+	b.acceptInFlight = b.EditsInFlight
+	return out, nil
+}
+
+// rejectConflicts makes a reject in the buffer. Only the hunks without a conflict change its text.
+func (b *Buffer) rejectConflicts(c conflictChoice) (out Outcome, err error) {
+	out.Conflicts, out.Resolved = c.parts, c.resolved
 	out.Edits, err = b.Change(func(review *diffs.Review) error {
-		if len(rest) > 0 {
-			if _, err := review.Decide(rest, false, nil); err != nil {
+		if len(c.plain) > 0 {
+			if _, err := review.Decide(c.plain, false, nil); err != nil {
 				return err
 			}
 		}
@@ -227,18 +257,15 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Outco
 		stem := b.Stem()
 		*review = *stem.Copy()
 		with := left
-		with.Data = []byte(both)
+		with.Data = []byte(c.both)
 		review.Observe(with, nil) // what the person has left of a hunk's old lines changes its id
-		if out.Decision, err = review.DecideFrom(stem, all, false, nil); err == nil {
+		if out.Decision, err = review.DecideFrom(stem, c.hunks, false, nil); err == nil {
 			review.Observe(left, nil)
 			parts := out.Decision.Parts(stem, out.Conflicts)
 			out.Conflicts = append(out.Conflicts, slices.DeleteFunc(parts, func(id uint64) bool { return slices.Contains(out.Conflicts, id) })...)
 		}
 		return err
 	})
-	if err != nil {
-		*b.beneath = known
-	}
 	return out, err
 }
 
@@ -255,86 +282,6 @@ func (b *Buffer) edit(text string) *api.DocumentEdits {
 	}
 	b.EditsInFlight = true
 	return &api.DocumentEdits{Path: b.f.Owner.RealPath(), Version: b.Doc.Version, Edits: edits}
-}
-
-// TakeSaved takes in the save of a buffer. Decisions made in it become decisions of the file. Hunks that the saved text lacks, because a
-// person has removed them or never had them, become rejected, by a decision that it returns; nil if there are none. It returns false if
-// nothing was decided.
-func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) (rejected *diffs.Decision, took bool) {
-	b.f = f // a save in a call may be older than the review
-	text := string(disk.Data)
-	decided := b.HasDecisions() && b.rev == f.Review.Rev()
-	exact := decided && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})
-	if b.stepInFlight != nil && decided && !exact { // the file was saved before a report of the text
-		b.finishStep(b.Text(), text, false)
-	}
-	typed := decided && !exact && b.HasDecisions() && b.like(disk) // the client has typed something since its last report
-	var steps []decisionlog.Step
-	if decided {
-		steps = b.made()
-	}
-	var unseen, seen []uint64
-	var sides []diffs.Side
-	b.Conflicts = nil
-	places := f.Review.Places()
-	for _, p := range places {
-		seen = append(seen, p.ID)
-	}
-	if b.lookBeneath(text); b.beneath != nil {
-		for _, c := range b.beneath.Unmerged {
-			unseen = append(unseen, touched(places, c.Disk)...)
-		}
-		if b.Doc.Known == nil && !b.beneath.Sure { // the base is a guess: the editor may never have had the hunks that the text lacks
-			unseen = seen
-		}
-	}
-	for _, c := range b.Conflicts {
-		sides = append(sides, diffs.Side{Over: f.Review.Over(c.Disk.From, c.Disk.To), Mine: threeway.Lines(text, c.Text)})
-	}
-	before := f.Review
-	accepts, settled, both := f.finishAccepts()
-	review := decisionlog.Stem(accepts, steps)
-	if exact || typed {
-		then, rejects := f.finishSteps(accepts.Copy(), steps)
-		review, settled = then, settled || rejects
-	}
-	if !f.Isolated {
-		if done, rejects := review.Overwrite(disk.Content, unseen, seen, sides...); rejects {
-			rejected = &done
-		}
-	}
-	switch {
-	case rejected == nil && exact && !settled:
-		f.Review = b.Review
-	case rejected != nil || typed || exact:
-		f.Review = review
-		f.Review.Supersede(before)
-	default:
-		if settled {
-			f.Review = accepts
-			f.Review.Supersede(before)
-			if f.Apart != nil && both { // if the text from before comes back, the person's lines are on disk, too
-				f.Apart, f.Unstored = &Apart{f.Apart.sum, text}, true
-			}
-		}
-		return nil, false
-	}
-	f.Apart, f.Unstored = nil, f.Unstored || f.Apart != nil
-	if !typed || b.Text() == text { // else the next report says whether the client has saved
-		docs.Saved(b.Doc)
-	}
-	if f.Buffers[b.Doc.Client] == b {
-		delete(f.Buffers, b.Doc.Client)
-	}
-	f.Owner.Viewed()
-	return rejected, true
-}
-
-// like reports whether the disk is more like the buffer, after its decisions, than like the file's last content. It is not if
-// the editor's undo has taken the decisions back.
-func (b *Buffer) like(disk atomicfile.State) bool {
-	f := b.f
-	return !f.Isolated && threeway.Nearer(string(disk.Data), string(f.RealOf(b.Review).Data), string(f.Real().Data))
 }
 
 // Merge returns the edits that bring changes on disk into other lines of the client's text; nil if there are none.

@@ -7,11 +7,13 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
 )
 
-// This file finds the buffers whose texts were saved.
+// This file finds the buffers whose texts were saved, and takes the saves in.
 
 // callSavesMax bounds the saves that are kept of a file. Older saves count as ordinary edits.
 const callSavesMax = 16
@@ -142,4 +144,94 @@ func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *B
 // isOn reports whether a file has the text of the buffer, or what its decisions make of the file.
 func (b *Buffer) isOn(disk atomicfile.State) bool {
 	return b.Text() == string(disk.Data) || b.HasDecisions() && disk.Same(atomicfile.State{Content: b.f.RealOf(b.Review)})
+}
+
+// TakeSaved takes in the save of a buffer. Decisions made in it become decisions of the file. Hunks that the saved text lacks, because a
+// person has removed them or never had them, become rejected, by a decision that it returns; nil if there are none. It returns false if
+// nothing was decided.
+func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) (rejected *diffs.Decision, took bool) {
+	b.f = f // a save in a call may be older than the review
+	text := string(disk.Data)
+	steps, exact, typed := b.savedSteps(disk)
+	unseen, seen, sides := b.compareSaved(text)
+	before := f.Review
+	accepts, finished, both := f.finishAccepts()
+	review := decisionlog.Stem(accepts, steps)
+	if exact || typed {
+		then, rejects := f.finishSteps(accepts.Copy(), steps)
+		review, finished = then, finished || rejects
+	}
+	if !f.Isolated {
+		if done, rejects := review.Overwrite(disk.Content, unseen, seen, sides...); rejects {
+			rejected = &done
+		}
+	}
+	switch {
+	case rejected == nil && exact && !finished:
+		f.Review = b.Review
+	case rejected != nil || typed || exact:
+		f.Review = review
+		f.Review.Supersede(before)
+	default:
+		if finished {
+			f.Review = accepts
+			f.Review.Supersede(before)
+			if f.Apart != nil && both { // if the text from before comes back, the person's lines are on disk, too
+				f.Apart, f.Unstored = &Apart{f.Apart.sum, text}, true
+			}
+		}
+		return nil, false
+	}
+	f.Apart, f.Unstored = nil, f.Unstored || f.Apart != nil
+	if !typed || b.Text() == text { // else the next report says whether the client has saved
+		docs.Saved(b.Doc)
+	}
+	if f.Buffers[b.Doc.Client] == b {
+		delete(f.Buffers, b.Doc.Client)
+	}
+	f.Owner.Viewed()
+	return rejected, true
+}
+
+// savedSteps returns the decisions that a saved text has. The disk has exactly what they make of the file, or the client has typed
+// something since its last report, or neither.
+func (b *Buffer) savedSteps(disk atomicfile.State) (steps []decisionlog.Step, exact, typed bool) {
+	if !b.HasDecisions() || b.rev != b.f.Review.Rev() {
+		return nil, false, false
+	}
+	exact = disk.Same(atomicfile.State{Content: b.f.RealOf(b.Review)})
+	if b.stepInFlight != nil && !exact { // the file was saved before a report of the text
+		b.finishStep(b.Text(), string(disk.Data), false)
+	}
+	typed = !exact && b.HasDecisions() && b.like(disk)
+	return b.made(), exact, typed
+}
+
+// compareSaved compares a saved text with the file's hunks: it returns those that the person need not have seen, all, and the lines of
+// both sides of the conflicts.
+func (b *Buffer) compareSaved(text string) (unseen, all []uint64, sides []diffs.Side) {
+	b.Conflicts = nil
+	places := b.f.Review.Places()
+	for _, p := range places {
+		all = append(all, p.ID)
+	}
+	if b.lookBeneath(text); b.beneath != nil {
+		for _, c := range b.beneath.Unmerged {
+			unseen = append(unseen, touched(places, c.Disk)...)
+		}
+		if b.Doc.Known == nil && !b.beneath.Sure { // the base is a guess: the editor may never have had the hunks that the text lacks
+			unseen = all
+		}
+	}
+	for _, c := range b.Conflicts {
+		sides = append(sides, diffs.Side{Over: b.f.Review.Over(c.Disk.From, c.Disk.To), Mine: threeway.Lines(text, c.Text)})
+	}
+	return unseen, all, sides
+}
+
+// like reports whether the disk is more like the buffer, after its decisions, than like the file's last content. It is not if
+// the editor's undo has taken the decisions back.
+func (b *Buffer) like(disk atomicfile.State) bool {
+	f := b.f
+	return !f.Isolated && threeway.Nearer(string(disk.Data), string(f.RealOf(b.Review).Data), string(f.Real().Data))
 }
