@@ -204,6 +204,7 @@ func (d *daemonConn) resume(subscriptions [][]byte) {
 		}
 	}
 	j.phase, j.err = connected, nil
+	j.forgetRetry()
 	j.changed.Broadcast()
 }
 

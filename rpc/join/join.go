@@ -59,7 +59,7 @@ type joiner struct {
 	pending *pendingRequests // unanswered requests of the editor
 	done    chan struct{}    // closed when keepConnected has ended
 	reset   chan struct{}    // closed when the editor must begin anew
-	retry   chan struct{}    // holds a token when a failed joiner must try again
+	retry   chan struct{}    // holds a token when the next try is to follow at once
 
 	ending atomic.Bool // the editor is leaving or has left: no other connection is made
 
@@ -139,6 +139,9 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 func (j *joiner) hangUp(why ending) (ok bool) {
 	j.ending.Store(true)
 	j.order.Lock()
+	if j.phase == connecting {
+		j.tryNow()
+	}
 	for j.phase == connecting {
 		j.changed.Wait()
 	}
@@ -224,13 +227,12 @@ func (j *joiner) handle(m *rpc.Message, body []byte) {
 	}
 	if (j.phase == failed || j.phase == resting) && m.ID != nil && m.Method != "shutdown" {
 		j.phase = connecting
-		select {
-		case j.retry <- struct{}{}:
-		default:
-		}
 	}
 	switch j.phase {
 	case connecting:
+		if m.ID != nil {
+			j.tryNow()
+		}
 		j.waiting = append(j.waiting, body)
 		j.waitSize += len(body)
 	case connected:

@@ -48,7 +48,7 @@ func (j *joiner) keepConnected(ctx context.Context) {
 			if shortLived++; time.Since(since) > firstPause {
 				shortLived = 0
 			}
-			time.Sleep(min(time.Duration(shortLived*shortLived)*dial.StartPoll, longPause))
+			j.pause(ctx, min(time.Duration(shortLived*shortLived)*dial.StartPoll, longPause))
 			continue
 		}
 		if tries++; tries < quickTries {
@@ -62,13 +62,19 @@ func (j *joiner) keepConnected(ctx context.Context) {
 		if j.fail(failed, err) {
 			return
 		}
-		select {
-		case <-j.retry:
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if j.pause(ctx, pause); ctx.Err() != nil {
 			return
 		}
 		pause = min(2*pause, longPause)
+	}
+}
+
+// pause waits for a time, or until the client asks for something or leaves.
+func (j *joiner) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-j.retry:
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
 }
 
@@ -122,7 +128,15 @@ func (j *joiner) fail(p phase, err error) (end bool) {
 	return j.ending.Load()
 }
 
-// forgetRetry drops a token that came while there was a daemon. The order must be held.
+// tryNow lets the next try to connect follow without a pause.
+func (j *joiner) tryNow() {
+	select {
+	case j.retry <- struct{}{}:
+	default:
+	}
+}
+
+// forgetRetry drops the token of a try that has been made, or is not needed any more. The order must be held.
 func (j *joiner) forgetRetry() {
 	select {
 	case <-j.retry:
