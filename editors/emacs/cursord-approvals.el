@@ -12,6 +12,7 @@
 
 (require 'seq)
 (require 'subr-x)
+(require 'cursord-answers)
 (require 'cursord-workspace)
 
 (defconst cursord--approvals-buffer "*cursord asks*"
@@ -20,12 +21,6 @@
 (defconst cursord--approvals-linger 2
   "Seconds for which the empty buffer stays while it is selected.
 The next question may come, and its key must not be typed into a file.")
-
-(defconst cursord--approval-folder "cursord:folder"
-  "The id of the option that makes a rule of the folder.")
-
-(defconst cursord--approval-none "cursord:none"
-  "The id with which a question ends without an answer; it is not listed.")
 
 (defvar-keymap cursord-approvals-mode-map
   :doc "Keys for what agents ask; they answer the question at point."
@@ -302,50 +297,6 @@ Elsewhere select the buffer, and answer nothing."
                             (next (cadr (member here pending))))
                    (cursord--approval-find (plist-get (cdr next) :id)))
                  (point-min))))
-
-(defun cursord--approval-always-p (approval)
-  "Return non-nil if APPROVAL offers to make a rule of the folder."
-  (seq-find (lambda (option)
-              (equal (plist-get option :id) cursord--approval-folder))
-            (plist-get approval :options)))
-
-(defun cursord--approval-yes (approval)
-  "Return the id of the option of APPROVAL that says yes, or nil."
-  (cursord--approval-option approval '("allowOnce")))
-
-(defun cursord--approval-no (approval)
-  "Return the id of the answer to APPROVAL that says no, or nil.
-A question that has no such option can end without an answer."
-  (or (cursord--approval-option approval '("rejectOnce" "rejectAlways"))
-      (and (equal (plist-get approval :kind) "question")
-           cursord--approval-none)))
-
-(defun cursord--approval-plan-p (approval)
-  "Return non-nil if APPROVAL is of a plan, which takes a text only with a no."
-  (equal (plist-get approval :kind) "plan"))
-
-(defun cursord--approval-option (approval kinds)
-  "Return the id of the first option of APPROVAL that is of one of KINDS."
-  (seq-some (lambda (kind)
-              (plist-get (seq-find (lambda (option)
-                                     (equal (plist-get option :kind) kind))
-                                   (plist-get approval :options))
-                         :id))
-            kinds))
-
-(defun cursord--approval-answer (one option &optional text)
-  "Answer ONE, (WS . APPROVAL), with the id OPTION and perhaps TEXT."
-  (unless option
-    (user-error "The agent does not offer that answer: choose a number"))
-  (cursord-request-host
-   (cursord-workspace-host (car one)) :approval/answer
-   `(:approvalId ,(plist-get (cdr one) :id) :optionId ,option
-                 ,@(and text (list :text text)))
-   :then #'ignore
-   :else (lambda (err)
-           ;; Its change says how it has ended.
-           (unless (equal (cursord-error-kind err) "conflict")
-             (cursord-complain err)))))
 
 (defun cursord-approve ()
   "Say yes to what the agent asks at point, once."
