@@ -5,52 +5,24 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/documents"
-	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/unsaved"
-	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
 // author returns the agent that made the present content of a path of the work tree; nil is a person. since is the last look at it, or 0.
 func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
 	t := r.shared()
-	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
+	if r.setup.Documents.Typed(t.Absolute(name), img) != nil {
 		return nil
 	}
-	st := filestat.Of(t.absolute(name))
-	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, st), Since: since}
-	if starts := t.starts.All(); since != 0 && len(starts) > 0 {
+	st := filestat.Of(t.Absolute(name))
+	c := snapshot.ChangeTime{Path: name, When: t.ChangedAt(name, st), Since: since}
+	if starts := t.Starts.All(); since != 0 && len(starts) > 0 {
 		c.Earlier = starts[len(starts)-1].EarlierOf(name, since, st.Written(), c.When)
 	}
-	return t.writerAt(c, nil)
-}
-
-func (t *Worktree) absolute(name string) string { return paths.Absolute(t.under(name), name) }
-
-// writer returns the agent that may have made the present content of a path; nil if there is none.
-func (t *Worktree) writer(name string) *diffs.Source {
-	return t.writerAt(snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name)))}, nil)
-}
-
-// writerAt returns the agent that may have made a change, or nil. loose is the source of processes that may write without a call, or nil.
-func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diffs.Source {
-	if !t.isolated() && editorfile.Own(seen.Path) {
-		return nil
-	}
-	c := attribution.Change{
-		When: seen.When, Since: seen.Since, Undated: !filestat.ChangeTimes, Alone: t.others(), Loose: loose,
-	}
-	for _, e := range seen.Earlier {
-		c.Earlier = append(c.Earlier, attribution.Change{When: e.When, By: e.By})
-	}
-	src := t.ledger.Author(c)
-	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && t.docs.HeldElsewhere(t.absolute(seen.Path)) {
-		c.Locked = true
-		src = t.ledger.Author(c)
-	}
-	return src
+	return t.WriterAt(c, nil)
 }
 
 // Root returns the workspace's folder.
@@ -83,7 +55,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	if f := r.typedInto(name, doc, saved, disk); f != nil {
 		r.save(f)
 	}
-	for _, s := range r.shared().starts.All() {
+	for _, s := range r.shared().Starts.All() {
 		s.Saved(name, saved, disk)
 	}
 }
@@ -91,7 +63,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 // savedInACall notes a person's save of a file while open calls name the file. Once these have ended, attribution.Chain
 // orders their writes and the save. It returns false if no open call names the file.
 func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atomicfile.State) bool {
-	ledger := &r.shared().ledger
+	ledger := &r.shared().Ledger
 	if !ledger.Pending(name) {
 		return false
 	}
@@ -116,7 +88,7 @@ func (r *Reviewer) lookInACall(f *file) {
 		return
 	}
 	if img := atomicfile.Read(r.setup.Root, f.path); img.Unreadable == "" && filestat.Of(full) == st {
-		f.tree.ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
+		f.tree.Ledger.Look(f.path, attribution.Look{Content: img.Content, At: at})
 	}
 }
 
@@ -125,7 +97,7 @@ func (r *Reviewer) lastSeen(name string) (_ atomicfile.State, at int64) {
 	if f := r.shared().files[name]; f != nil && f.Review != nil && f.Review.Pending() {
 		return atomicfile.State{Content: f.Review.Current()}, f.lookedAt
 	}
-	if c, known := r.shared().startAt(name); known {
+	if c, known := r.shared().StartAt(name); known {
 		return atomicfile.State{Content: c}, 0
 	}
 	return atomicfile.State{Unreadable: "nothing is known of it"}, 0
@@ -134,8 +106,8 @@ func (r *Reviewer) lastSeen(name string) (_ atomicfile.State, at int64) {
 // typedInto takes in a file that a person has saved over the document's base; the base may be an agent's content that the
 // reviewer has not seen yet. It returns the file if it is under review, else nil.
 func (r *Reviewer) typedInto(name string, doc *documents.Document, saved, disk atomicfile.State) *file {
-	for _, s := range r.shared().starts.All() {
-		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
+	for _, s := range r.shared().Starts.All() {
+		if src := r.shared().WriterAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
 			fd := snapshot.Change{Path: name, After: doc.Base, Source: src}
 			fd.Before, fd.Known = s.At(name)
 			r.takeFound(r.shared(), s, fd)

@@ -9,7 +9,7 @@ import (
 // watchBetween records the times of all saves in the work tree while the turn runs, until t.stop. Without it, a person's
 // save between two commands, or before the first, could be overwritten by the next command before anybody has looked.
 func (t *Turn) watchBetween() {
-	if !t.waits || t.tree.isolated() || !filestat.ChangeTimes {
+	if !t.waits || t.tree.Isolated() || !filestat.ChangeTimes {
 		return
 	}
 	ended, watched, stop := make(chan struct{}), make(chan struct{}), t.stop
@@ -40,7 +40,7 @@ func (t *Turn) saved(paths []string) {
 	now := clock.Now()
 	for _, full := range paths {
 		name := t.start.Name(full)
-		if !t.tree.ledger.Pending(name) && !t.tree.ledger.Writing(name) {
+		if !t.tree.Ledger.Pending(name) && !t.tree.Ledger.Writing(name) {
 			t.start.Saw(name, filestat.Of(full), now)
 		}
 	}

@@ -34,8 +34,8 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	defer turn.start.Close()
 	turn.watchBetween()
 	<-turn.start.Ready()
-	call := in.ledger.Open([]string{"named"}, diffs.Source{Via: diffs.ViaEdit})
-	defer in.ledger.Close(call)
+	call := in.Ledger.Open([]string{"named"}, diffs.Source{Via: diffs.ViaEdit})
+	defer in.Ledger.Close(call)
 	save("named", "b")
 	const later = int64(1) << 62
 	require.Eventually(t, func() bool {

@@ -70,7 +70,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 // heldElsewhere returns an error if a change writes a path of the work tree that another client holds unsaved. A file's buffers are
 // those of one path, and a move writes two.
 func (r *Reviewer) heldElsewhere(client api.ClientID, c *treeChange) error {
-	if c.in.isolated() || !c.Writes() {
+	if c.in.Isolated() || !c.Writes() {
 		return nil
 	}
 	for _, name := range []string{c.From, c.To} {
@@ -108,7 +108,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Outc
 	if err != nil {
 		return out, r.decisionError(f, err)
 	}
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		if err := r.write(f, r.change(f, c.disk)); err != nil {
 			undo()
 			return out, err
@@ -124,7 +124,7 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	switch both := inBuffer || c.review.IsBeside(id); {
 	case dec.Both && !both:
 		return api.Invalid("both", "needs hunks whose lines a person has changed, too: of state conflict, or with beside")
-	case dec.Replace && !(both && c.f.tree.isolated()):
+	case dec.Replace && !(both && c.f.tree.Isolated()):
 		return api.Invalid("replace", "needs isolated hunks whose lines a person has changed, too")
 	case dec.Lines != nil && both:
 		return api.Invalid("lines", "cannot be used with a hunk whose lines a person has changed, too")
@@ -188,16 +188,16 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
 			}
 		}()
 	}
-	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.isolated() {
+	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.Isolated() {
 		f.SyncBuffer(doc) // its text may be newer than the latest look
 	}
 	b := f.Saved(r.setup.Documents, r.absolute(f), disk)
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		b = f.SavedBack(b, disk)
 	} else if b == nil {
 		b = r.saves.As(f.path, disk.Content)
 	}
-	if b == nil && !f.tree.isolated() && r.author(f.path, disk, f.lookedAt) == nil {
+	if b == nil && !f.tree.Isolated() && r.author(f.path, disk, f.lookedAt) == nil {
 		if b = f.SavedUnheard(disk); b == nil && r.setup.Documents.HasAny(r.absolute(f)) {
 			b = f.SavedRejected(disk)
 		}
@@ -205,8 +205,8 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
 	if b == nil || !r.takeSaved(f, b, disk) {
 		return false
 	}
-	if !f.tree.isolated() {
-		f.tree.updateSnapshots(f.path, disk)
+	if !f.tree.Isolated() {
+		f.tree.UpdateSnapshots(f.path, disk)
 	}
 	return true
 }

@@ -19,14 +19,14 @@ import (
 // treeOf returns the tree of a session's copy, or, for "", the work tree.
 func (r *Reviewer) treeOf(session string) *Worktree {
 	for _, t := range r.trees {
-		if t.session == session {
+		if t.Session == session {
 			return t
 		}
 	}
 	t := r.newWorktree(session)
-	t.source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
+	t.Source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
 	if last, err := r.setup.Store.LastTurn(session); err == nil {
-		t.source.TurnID = last.ID
+		t.Source.TurnID = last.ID
 	}
 	r.trees = append(r.trees, t)
 	return t
@@ -34,14 +34,14 @@ func (r *Reviewer) treeOf(session string) *Worktree {
 
 // open opens a copy, so that its files can be read.
 func (r *Reviewer) open(t *Worktree) error {
-	if !t.isolated() || t.apart != nil {
+	if !t.Isolated() || t.Apart != nil {
 		return nil
 	}
-	c, err := apart.Open(r.PlacesOf(t.session))
+	c, err := apart.Open(r.PlacesOf(t.Session))
 	if err != nil {
 		return err
 	}
-	t.apart, t.name = c, c.Name()
+	t.Apart, t.Name = c, c.Name()
 	return nil
 }
 
@@ -53,14 +53,14 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 		return s, r.withoutCopy(f, err)
 	}
 	for try := 0; ; try++ {
-		s.here = f.tree.read(f.path)
-		unknown := f.tree.ledger.Pending(f.path)
+		s.here = f.tree.Read(f.path)
+		unknown := f.tree.Ledger.Pending(f.path)
 		if unknown {
 			r.deferred[f], s.here = true, atomicfile.State{Content: f.Review.Current()}
 		}
-		if !f.tree.apart.Valid() {
+		if !f.tree.Apart.Valid() {
 			if f.tree.turns == 0 {
-				f.tree.apart, f.tree.name = nil, ""
+				f.tree.Apart, f.tree.Name = nil, ""
 			}
 			return s, r.withoutCopy(f, copytree.ErrNotACopy)
 		}
@@ -71,7 +71,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 				s.path, s.real = f.realPath(), r.readSaved(f)
 			}
 		}
-		if s.path == f.path && f.claimed() == nil && !unknown && f.tree.shows(f.path) {
+		if s.path == f.path && f.claimed() == nil && !unknown && f.tree.Shows(f.path) {
 			s.here = s.real // both were read from one file, which may have changed in between
 		}
 		for _, img := range []atomicfile.State{s.here, s.real} {
@@ -89,7 +89,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 		if s.real.Same(atomicfile.State{Content: f.Review.Baseline()}) {
 			break
 		}
-		if f.tree.ledger.Writing(f.path) {
+		if f.tree.Ledger.Writing(f.path) {
 			r.deferred[f] = true // if two write at once, lines are lost
 			break
 		}
@@ -121,7 +121,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 // brought reports whether the work tree has brought its content to a path of a copy that has none of its own. Then it is not what the
 // agent has made of the file, and the agent's changes may be about to return.
 func (f *file) brought() bool {
-	return f.Review.Follows() && (f.tookOver || f.tree.turns == 0 || f.tree.shows(f.path))
+	return f.Review.Follows() && (f.tookOver || f.tree.turns == 0 || f.tree.Shows(f.path))
 }
 
 // movedThere takes in a person's move in the work tree that the agent has made in its copy too. It returns false if there is
@@ -145,7 +145,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	if here.Same(atomicfile.State{Content: f.Review.Current()}) {
 		return
 	}
-	by := f.tree.writer(f.path) // a call may have made the change and ended
+	by := f.tree.Writer(f.path) // a call may have made the change and ended
 	f.vanished = nil
 	if !here.Exists {
 		f.vanished = f.Review.Copy()
@@ -153,7 +153,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	f.tree.made.Note(f.tree.place(f.path), "", f.Review.Current(), here.Content, by)
 	f.Review.Observe(here.Content, by)
 	f.gone = f.Review.Rev()
-	f.tree.updateSnapshots(f.path, here)
+	f.tree.UpdateSnapshots(f.path, here)
 }
 
 // writeCopy writes the review's content to the copy.
@@ -175,7 +175,7 @@ func (r *Reviewer) writeCopy(f *file, s *sides) error {
 func (r *Reviewer) follow(files []Written) {
 	var list []*file
 	for _, wr := range files {
-		if f := wr.tree.files[wr.path]; f != nil && wr.tree.isolated() {
+		if f := wr.tree.files[wr.path]; f != nil && wr.tree.Isolated() {
 			list = append(list, f)
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Reviewer) markKnown(f *file, paths ...string) {
 	paths = append(paths, f.path, f.realPath())
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
-		if err := f.tree.apart.TookIn(p); err != nil {
+		if err := f.tree.Apart.TookIn(p); err != nil {
 			r.setup.Log.Warn("a copy could not note a path", "path", p, "err", err)
 		}
 	}
@@ -199,7 +199,7 @@ func (r *Reviewer) markKnown(f *file, paths ...string) {
 // lags reports whether a file of the work tree has changed while its copy cannot follow, because the agent is writing the
 // copy.
 func (r *Reviewer) lags(f *file) bool {
-	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
+	if !f.tree.Isolated() || !f.tree.Ledger.Writing(f.path) || r.load(f) != nil {
 		return false
 	}
 	return !atomicfile.Read(r.setup.Root, f.realPath()).Same(atomicfile.State{Content: f.Review.Baseline()})
@@ -208,7 +208,7 @@ func (r *Reviewer) lags(f *file) bool {
 func (r *Reviewer) refreshLate() {
 	var files []*file
 	for f := range r.deferred {
-		if !f.tree.ledger.Writing(f.path) {
+		if !f.tree.Ledger.Writing(f.path) {
 			files = append(files, f)
 			r.affected[f] = true
 			delete(r.deferred, f)
@@ -220,18 +220,18 @@ func (r *Reviewer) refreshLate() {
 // takenOver returns the content that a path of a copy had before the agent's first change. known is false for paths of the
 // work tree.
 func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known bool) {
-	if !t.isolated() || r.open(t) != nil {
+	if !t.Isolated() || r.open(t) != nil {
 		return diffs.Content{}, false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	return t.apart.Base(ctx, path)
+	return t.Apart.Base(ctx, path)
 }
 
 // drop ends the reviews of a copy that is gone or about to be removed.
 func (r *Reviewer) drop(t *Worktree) {
 	for path, f := range t.files {
-		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})
+		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.Session})
 		r.vacated[path], r.viewed[path], r.rewatch = true, true, true
 		delete(r.deferred, f)
 		delete(r.affected, f)
@@ -245,7 +245,7 @@ func (r *Reviewer) drop(t *Worktree) {
 // dropSession is drop for a session that may have no copy.
 func (r *Reviewer) dropSession(session string) {
 	for _, t := range r.trees[1:] {
-		if t.session == session && t.turns == 0 {
+		if t.Session == session && t.turns == 0 {
 			r.drop(t)
 			return
 		}
@@ -255,7 +255,7 @@ func (r *Reviewer) dropSession(session string) {
 // dropLost drops the reviews of copies that are gone.
 func (r *Reviewer) dropLost() {
 	for _, t := range slices.Clone(r.trees[1:]) {
-		_, err := r.setup.Store.Session(t.session)
+		_, err := r.setup.Store.Session(t.Session)
 		if err == nil {
 			err = r.open(t)
 		}
@@ -267,7 +267,7 @@ func (r *Reviewer) dropLost() {
 
 // lost is drop for a copy that is gone unexpectedly.
 func (r *Reviewer) lost(t *Worktree, err error) {
-	r.setup.Log.Warn("a session's copy is gone, and what was to be reviewed in it", "session", t.session, "files", len(t.files), "err", err)
+	r.setup.Log.Warn("a session's copy is gone, and what was to be reviewed in it", "session", t.Session, "files", len(t.files), "err", err)
 	r.drop(t)
 }
 
@@ -280,8 +280,8 @@ func (r *Reviewer) PlacesOf(session string) apart.Places {
 
 // take begins to take the snapshot of a turn's tree. If only the agent's changes differ from the work tree, it is one of that.
 func (r *Reviewer) take(in *Worktree, turn string) (s *snapshot.Snapshot, stop func()) {
-	if in.isolated() && in.apart.Shift() != nil {
-		return r.shared().starts.Take(in.work, r.setup.Killed.Dir, "", r.setup.Git, false, in.apart.Shift())
+	if in.Isolated() && in.Apart.Shift() != nil {
+		return r.shared().Starts.Take(in.Work, r.setup.Killed.Dir, "", r.setup.Git, false, in.Apart.Shift())
 	}
-	return in.starts.Take(in.name, r.setup.Killed.Dir, turn, r.guardOf(in), in.isolated(), nil)
+	return in.Starts.Take(in.Name, r.setup.Killed.Dir, turn, r.guardOf(in), in.Isolated(), nil)
 }

@@ -28,9 +28,9 @@ func (r *Reviewer) beginInCopy(ctx context.Context, session, turn string) (t *Wo
 		t = r.treeOf(session)
 		t.busy = true
 		t.turns++
-		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
-		if t.apart != nil && t.turns == 1 && !t.apart.Valid() {
-			t.apart, t.name = nil, ""
+		t.Source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
+		if t.Apart != nil && t.turns == 1 && !t.Apart.Valid() {
+			t.Apart, t.Name = nil, ""
 		}
 		// A copy that cannot be opened is made anew, and its reviews are dropped.
 		if err := r.open(t); err != nil && len(t.files) > 0 {
@@ -47,7 +47,7 @@ func (r *Reviewer) beginInCopy(ctx context.Context, session, turn string) (t *Wo
 	if stopped != nil {
 		return nil, false, stopped
 	}
-	c := t.apart
+	c := t.Apart
 	if fresh = c == nil; fresh {
 		c, err = apart.Make(ctx, r.PlacesOf(session))
 	}
@@ -63,7 +63,7 @@ func (r *Reviewer) beginInCopy(ctx context.Context, session, turn string) (t *Wo
 	stopped = r.call(func() {
 		t.busy = false
 		if c != nil {
-			t.apart, t.name = c, c.Name()
+			t.Apart, t.Name = c, c.Name()
 			r.tookOver(t, changes, left)
 			if err == nil {
 				err = c.Begun()
@@ -118,7 +118,7 @@ func (r *Reviewer) foundLeft(t *Worktree, left []string) (files []*file) {
 			files = append(files, f)
 			continue
 		}
-		after := t.read(path)
+		after := t.Read(path)
 		if known[path] || after.Unreadable != "" {
 			continue
 		}
@@ -128,8 +128,8 @@ func (r *Reviewer) foundLeft(t *Worktree, left []string) (files []*file) {
 		}
 		f := r.add(t, path, r.setup.Large.New(before))
 		f.mode = uint32(after.FileMode.Perm())
-		t.made.Note(t.place(path), "", before, after.Content, &t.source)
-		f.Review.Observe(after.Content, &t.source)
+		t.made.Note(t.place(path), "", before, after.Content, &t.Source)
+		f.Review.Observe(after.Content, &t.Source)
 		files = append(files, f)
 	}
 	return files
@@ -148,9 +148,9 @@ func (r *Reviewer) EndInCopy(t *Worktree) {
 func (r *Reviewer) leftIn(t *Worktree) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	left, _, err := t.apart.Changed(ctx)
+	left, _, err := t.Apart.Changed(ctx)
 	if err != nil {
-		r.setup.Log.Warn("a copy could not be looked through", "session", t.session, "err", err)
+		r.setup.Log.Warn("a copy could not be looked through", "session", t.Session, "err", err)
 	}
 	return left
 }
@@ -159,14 +159,14 @@ func (r *Reviewer) leftIn(t *Worktree) []string {
 func (r *Reviewer) release(t *Worktree, begun bool) {
 	t.turns--
 	if begun {
-		t.apart.End()
+		t.Apart.End()
 	}
 	for _, f := range t.files {
 		if f.pending() {
 			return
 		}
 	}
-	if t.turns == 0 && t.apart != nil && t.apart.Kind() == copytree.KindCopy {
-		t.apart = nil
+	if t.turns == 0 && t.Apart != nil && t.Apart.Kind() == copytree.KindCopy {
+		t.Apart = nil
 	}
 }

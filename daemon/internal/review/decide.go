@@ -327,7 +327,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	hunks := c.review.Hunks()
 	var yours map[uint64]bool
-	if !dec.Accept && !f.tree.isolated() {
+	if !dec.Accept && !f.tree.Isolated() {
 		yours = diffs.MaybeYours(hunks)
 	}
 	for _, h := range hunks {

@@ -35,7 +35,7 @@ func (r *Reviewer) dismiss(path string, gone bool) (int, error) {
 		return 0, api.Errorf(api.KindNotFound, "%s has nothing to dismiss", path)
 	}
 	for _, f := range files {
-		r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
+		r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.Session})
 		r.vacated[f.path], r.viewed[f.path], r.rewatch = true, true, true
 		delete(r.deferred, f)
 		delete(r.affected, f)

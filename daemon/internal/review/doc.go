@@ -15,7 +15,7 @@
 //     editors' documents, and git's commits.
 //
 // A worktree is where the present side of files under review is: the work tree itself, or the copy of an isolated session
-// (worktree.go, copies.go). For a file in a copy, both sides are on the disk: the copy has the present text, the work tree the
+// (package worktree; worktree.go, copies.go). For a file in a copy, both sides are on the disk: the copy has the present text, the work tree the
 // baseline. A difference in the copy is its agent's. A difference in the work tree is a person's (Review.ObserveBaseline) and
 // is written to the copy. The review depends on what the work tree holds, and not on the way there: it keeps what it was before
 // (diffs.Former). An accept writes the work tree, a reject the copy, both by the same change. Clients see one merged

@@ -13,7 +13,7 @@ import (
 func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
 	take := func(fd snapshot.Change) {
-		if t.ledger.LeftBeside(fd.Path, fd.Source) {
+		if t.Ledger.LeftBeside(fd.Path, fd.Source) {
 			return
 		}
 		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Where(fd.Path)) != fd.Is { // the file has changed again since the scan
@@ -39,7 +39,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 			take(fd)
 		}
 	}
-	if t.isolated() { // the copy gets changes that people have made since
+	if t.Isolated() { // the copy gets changes that people have made since
 		for _, f := range changed {
 			if _, err := r.refresh(f); err != nil {
 				r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
@@ -51,7 +51,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 
 // takeFound takes one change into review. It returns nil if the change is known.
 func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
-	fd.Before, fd.After = t.translatedContent(fd.Before), t.translated(fd.After)
+	fd.Before, fd.After = t.TranslatedContent(fd.Before), t.Translated(fd.After)
 	f := r.readable(t, fd.Path, fd.After)
 	if f == nil && fd.Source != nil {
 		if f = r.copiedBack(t, fd.Path, fd.After); f != nil {
@@ -62,16 +62,16 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		return nil // a person had reverted a decision by hand, and an agent has made the change again
 	}
 	if f != nil && fd.Source == nil { // another turn may have made it
-		fd.Source = t.writer(fd.Path)
+		fd.Source = t.Writer(fd.Path)
 	}
-	if doc := r.setup.Documents.Typed(s.Where(fd.Path), fd.After); doc != nil && !t.isolated() {
+	if doc := r.setup.Documents.Typed(s.Where(fd.Path), fd.After); doc != nil && !t.Isolated() {
 		return r.foundTyped(f, doc, fd)
 	}
 	if f == nil && !fd.Known {
 		fd.Before, fd.Known = r.takenOver(t, fd.Path)
 	}
 	if ours, ok := s.Noted(fd.Path, fd.Was); ok && f == nil {
-		fd.Before, fd.Known = t.translatedContent(ours), true // an accept has written the file since the scan began
+		fd.Before, fd.Known = t.TranslatedContent(ours), true // an accept has written the file since the scan began
 	}
 	before := atomicfile.State{Content: fd.Before}
 	var guess *diffs.Review
@@ -86,7 +86,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		f = r.add(t, fd.Path, r.setup.Large.NewUnknown(fd.After.Content, *fd.Source))
 	default:
 		if fd.Source != nil && fd.Known {
-			f.Review.Begin(fd.Before, t.others()) // with what a person has changed since the last decision
+			f.Review.Begin(fd.Before, t.Others()) // with what a person has changed since the last decision
 		}
 		guess = f.Review.Copy()
 		f.Review.Observe(fd.After.Content, fd.Source)

@@ -36,7 +36,7 @@ func (r *Reviewer) committedByPerson(when int64) bool {
 		return false
 	}
 	for _, t := range r.trees {
-		if t.unattended.Load() > 0 || t.ledger.Author(attribution.Change{When: when}) != nil {
+		if t.Unattended.Load() > 0 || t.Ledger.Author(attribution.Change{When: when}) != nil {
 			return false
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Reviewer) headMoved(counts bool) {
 	}
 	if when, ok := r.head.Changed(); ok && !counts {
 		for _, t := range r.trees {
-			if !t.explained(when) {
+			if !t.Explained(when) {
 				return // a later look knows whether an agent made the commit
 			}
 		}
@@ -72,7 +72,7 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, m *commits.Move) error {
 	var files []*file
 	var paths []string
 	for _, f := range r.sorted() {
-		if f.pending() && !f.outside() && !f.tree.isolated() { // a change in a copy cannot be in a commit
+		if f.pending() && !f.outside() && !f.tree.Isolated() { // a change in a copy cannot be in a commit
 			files, paths = append(files, f), append(paths, f.path)
 		}
 	}

@@ -24,15 +24,15 @@ type guess struct {
 // guessed records that the author of a file's last change was guessed; before is the review without that change.
 func (f *file) guessed(before *diffs.Review, by diffs.Source) {
 	by.Via = diffs.ViaUnknown
-	if f.guess = nil; before != nil && len(f.tree.starts.All()) > 0 && !f.tree.isolated() { // in a copy, all changes are its agent's
+	if f.guess = nil; before != nil && len(f.tree.Starts.All()) > 0 && !f.tree.Isolated() { // in a copy, all changes are its agent's
 		f.guess = &guess{before: before, by: by, rev: f.Review.Rev()}
 	}
 }
 
 // seenDuring adds to the guess about a change that a look has seen during a call. A deletion has only its folder's time, which may be later.
 func (f *file) seenDuring(by diffs.Source, since int64) {
-	if st := filestat.Of(f.tree.absolute(f.path)); f.guess != nil && st.Exists() && by.Via != diffs.ViaUnknown {
-		f.guess.seen = snapshot.ChangeTime{Path: f.path, When: f.tree.changedAt(f.path, st), Since: since}
+	if st := filestat.Of(f.tree.Absolute(f.path)); f.guess != nil && st.Exists() && by.Via != diffs.ViaUnknown {
+		f.guess.seen = snapshot.ChangeTime{Path: f.path, When: f.tree.ChangedAt(f.path, st), Since: since}
 	}
 }
 
@@ -41,10 +41,10 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 	var changed []*file
 	for _, f := range t.files {
 		g := f.guess
-		if g == nil || f.Review == nil || f.Review.Rev() != g.rev || g.seen.Path != f.path || !t.explained(g.seen.When) {
+		if g == nil || f.Review == nil || f.Review.Rev() != g.rev || g.seen.Path != f.path || !t.Explained(g.seen.When) {
 			continue
 		}
-		by := t.writerAt(g.seen, nil)
+		by := t.WriterAt(g.seen, nil)
 		if by != nil && by.Via != diffs.ViaUnknown {
 			continue
 		}
@@ -101,7 +101,7 @@ func (f *file) giveUpSave(doc *documents.Document, saved, disk atomicfile.State)
 		return saved.Same(atomicfile.State{Content: now}) || beneath && disk.Same(atomicfile.State{Content: now})
 	})
 	if given && said && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
-		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
+		by := f.tree.WriterAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
 		f.tree.made.Note(f.tree.place(f.path), "", f.Review.Current(), doc.Base.Content, by)
 		if f.Review.Observe(doc.Base.Content, by); by != nil {
 			f.agents = f.Review.Rev()

@@ -121,7 +121,7 @@ func (r *Reviewer) Answer(ctx context.Context, c commits.Commit) (answer origins
 func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
 	name = r.named(name)
 	for _, other := range r.sorted() {
-		if other.tree.isolated() && (other.path == name || other.movedFrom() != "") && r.load(other) == nil && other.realPath() == name {
+		if other.tree.Isolated() && (other.path == name || other.movedFrom() != "") && r.load(other) == nil && other.realPath() == name {
 			known := slices.DeleteFunc(other.Review.OriginsOf(text), func(o diffs.Origin) bool { return o.Pending || o.ByText })
 			lines = origins.Moved(lines, known, false)
 		}
@@ -131,7 +131,7 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 	}
 	var gone []*diffs.Review
 	for _, other := range r.sorted() {
-		if other != f && other.stored.Past != nil && !other.outside() && !other.tree.isolated() && path.Ext(other.path) == path.Ext(name) &&
+		if other != f && other.stored.Past != nil && !other.outside() && !other.tree.Isolated() && path.Ext(other.path) == path.Ext(name) &&
 			!(exists(other.path) && exists(name)) && r.load(other) == nil {
 			gone = append(gone, other.Review)
 		}
@@ -171,7 +171,7 @@ func (r *Reviewer) Written(of *origins.Exporter, after string) (files []*api.Wri
 		}
 		for _, f := range r.sorted() {
 			past := f.stored.Past
-			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !of.Knows(past.Sessions) || r.load(f) != nil {
+			if f.tree.Isolated() || f.outside() || f.path <= after || past == nil || !of.Knows(past.Sessions) || r.load(f) != nil {
 				continue
 			}
 			if more = size > 1<<20; more {
@@ -231,7 +231,7 @@ func (r *Reviewer) boundHistory() (ops []sessions.Op) {
 		f.stored.Dropped = true
 		var blobs [][]byte
 		f.stored, blobs = f.state()
-		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
+		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.Session, State: wire.Encode(f.stored), Blobs: blobs})
 		dropped = append(dropped, f.path)
 	}
 	_, drops := r.answers.Shorten(math.MaxInt64, total-limit)

@@ -24,7 +24,7 @@ func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op
 		c := p.change
 		state, contents := p.f.state()
 		in.Files = append(in.Files, stored.IntendedFile{
-			Session: p.f.tree.session, Copy: c.in.isolated(), From: c.From, To: c.To, Temp: c.Temp, Before: stored.ContentOf(c.Before.Content), After: stored.ContentOf(c.After),
+			Session: p.f.tree.Session, Copy: c.in.Isolated(), From: c.From, To: c.To, Temp: c.Temp, Before: stored.ContentOf(c.Before.Content), After: stored.ContentOf(c.After),
 			Mode: uint32(c.Mode), Links: c.Links, Dirs: c.Dirs, Decision: p.done, Rejections: p.rejections, State: state,
 		})
 		blobs = append(blobs, contents...)

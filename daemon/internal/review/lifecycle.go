@@ -10,7 +10,7 @@ func (r *Reviewer) unused() bool {
 		return false
 	}
 	for _, t := range r.trees {
-		if t.turns > 0 || t.busy || len(t.starts.All()) > 0 {
+		if t.turns > 0 || t.busy || len(t.Starts.All()) > 0 {
 			return false
 		}
 		for _, f := range t.files {

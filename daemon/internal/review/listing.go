@@ -135,7 +135,7 @@ func (r *Reviewer) Unified(path, turn string) (patch string, err error) {
 		var chosen []*file
 		chosen, err = r.listed(0, path, turn)
 		// The hunks of each copy make a patch of their own, against the work tree.
-		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
+		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.Session, b.tree.Session) })
 		var files []diffs.FilePatch
 		for _, f := range chosen {
 			if !f.outside() && r.load(f) == nil {

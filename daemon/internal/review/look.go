@@ -69,7 +69,7 @@ func (r *Reviewer) lookAgain(touched func(path string) bool, tries int) {
 		if st.Size == 0 {
 			quiet = saveTries * settle / 2 // on a busy disk an emptied file may stay empty for a while
 		}
-		if !f.tree.explained(r.shared().changedAt(f.realPath(), st)) ||
+		if !f.tree.Explained(r.shared().ChangedAt(f.realPath(), st)) ||
 			!st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
 			saved[p] = true
 		} else {
@@ -109,11 +109,11 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 		if img.Unreadable != "" || img.Same(last) || known && len(img.Bytes()) >= len(last.Bytes()) {
 			return img
 		}
-		when := r.shared().changedAt(name, before)
+		when := r.shared().ChangedAt(name, before)
 		if late { // somebody who writes again and again began earlier
 			when = min(when, begun)
 		}
-		explained := known || r.shared().explained(when)
+		explained := known || r.shared().Explained(when)
 		if late && explained && !(emptied && img.Exists && !known) {
 			return img
 		}

@@ -28,7 +28,7 @@ func (t *Turn) loose() func(when int64) *diffs.Source {
 func (t *Turn) unattend() {
 	if !t.unattended {
 		t.unattended = true
-		t.tree.unattended.Add(1)
+		t.tree.Unattended.Add(1)
 	}
 }
 
@@ -41,7 +41,7 @@ func (t *Turn) endBackground(calls []string) {
 		return
 	}
 	t.silentFrom, t.overdue = clock.Now(), true
-	if !t.tree.isolated() {
+	if !t.tree.Isolated() {
 		t.orphans.Look(t.r.setup.Survivors.Mark(t.owner)) // the commands may have left other processes
 	}
 }
@@ -53,6 +53,6 @@ func (t *Turn) scanBackground() {
 		if c.When > t.silentFrom {
 			return snapshot.Attribution{Leave: true} // left to the last scan
 		}
-		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.writerAt(c, loose(c.When)))}
+		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.WriterAt(c, loose(c.When)))}
 	})
 }

@@ -20,10 +20,10 @@ func (f *file) onlyVanished(held diffs.Content, during bool) bool {
 // agentMoved takes in a move. It returns nil if the move cannot be reviewed as one.
 func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	from, to := fd.From.Path, fd.Path
-	if !fd.From.Known || t.ledger.Writing(from) || t.ledger.Writing(to) {
+	if !fd.From.Known || t.Ledger.Writing(from) || t.Ledger.Writing(to) {
 		return nil
 	}
-	before, after := t.translatedContent(fd.From.Before), t.translated(fd.After)
+	before, after := t.TranslatedContent(fd.From.Before), t.Translated(fd.After)
 	if there := t.files[to]; there != nil && (there.pending() || len(there.Buffers) > 0) {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 		return nil
 	}
 	f.vanished = nil
-	f.Review.Begin(before, t.others())                      // with what a person has changed since the last decision
+	f.Review.Begin(before, t.Others())                      // with what a person has changed since the last decision
 	t.made.TakeBack(t.place(from), before, diffs.Content{}) // that the file disappeared is a part of it
 	t.made.Note(t.place(to), from, before, after.Content, fd.Source)
 	f.Review.Rename(from, to, fd.Source)
@@ -55,7 +55,7 @@ func (r *Reviewer) followMoves(to string) {
 		return
 	}
 	for _, f := range r.sorted() {
-		if f.stored.Past != nil && !f.outside() && !f.tree.isolated() && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
+		if f.stored.Past != nil && !f.outside() && !f.tree.Isolated() && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
 			f.perhapsIn = path.Dir(to)
 			_, _ = r.refresh(f)
 			f.perhapsIn = ""
@@ -77,7 +77,7 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 		return false
 	}
 	f.Review.Rename(f.path, to, nil)
-	f.tree.updateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
+	f.tree.UpdateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true
 }
@@ -93,7 +93,7 @@ func (r *Reviewer) cameBack(t *Worktree, to string, now atomicfile.State) *file 
 			now.Same(atomicfile.State{Content: f.Review.Baseline()}) {
 			f.Review.Rename(f.path, to, nil)
 			f.vanished = nil
-			t.updateSnapshots(f.path, atomicfile.State{})
+			t.UpdateSnapshots(f.path, atomicfile.State{})
 			r.rekey(f, to)
 			return f
 		}
@@ -132,7 +132,7 @@ func (r *Reviewer) readable(t *Worktree, path string, now atomicfile.State) *fil
 // rekey moves a file's review to another path. The old path is left without a review.
 func (r *Reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)
-	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
+	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.Session})
 	r.vacated[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
 	f.path, f.diff, f.Unstored = to, nil, true
 	f.tree.files[to] = f

@@ -19,13 +19,13 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	if err := r.load(f); err != nil {
 		return s, api.StoreError(err)
 	}
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		return r.refreshCopy(f, false)
 	}
-	pending, at := f.tree.ledger.Pending(f.path), clock.Now()
+	pending, at := f.tree.Ledger.Pending(f.path), clock.Now()
 	if !pending {
 		s.here = r.readSaved(f)
-		pending = f.tree.ledger.Pending(f.path) // a call has begun while readSaved waited
+		pending = f.tree.Ledger.Pending(f.path) // a call has begun while readSaved waited
 	}
 	if pending {
 		r.lookInACall(f)
@@ -37,7 +37,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		return s, r.unreadable(f, s.here)
 	}
 	seen := atomicfile.State{Content: f.Review.Current()}
-	if old := f.Review.OldPath(); old != "" && !seen.Exists && !f.tree.ledger.LeftBeside(old, nil) && r.cameBack(f.tree, old, f.tree.read(old)) == f {
+	if old := f.Review.OldPath(); old != "" && !seen.Exists && !f.tree.Ledger.LeftBeside(old, nil) && r.cameBack(f.tree, old, f.tree.Read(old)) == f {
 		return r.refresh(f)
 	}
 	if !s.here.Same(seen) && !r.takeSave(f, s.here) {
@@ -47,12 +47,12 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		}
 		f.vanished = nil
 		if by != nil && !f.Review.Pending() {
-			if start, ok := f.tree.startAt(f.path); ok {
+			if start, ok := f.tree.StartAt(f.path); ok {
 				f.Review.Begin(start, nil) // with changes that people made while nobody watched
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {
-			f.tree.formatters.Formatted(f.Review, s.here.Content)
+			f.tree.Formatters.Formatted(f.Review, s.here.Content)
 		}
 		if by != nil && !s.here.Exists {
 			f.vanished = f.Review.Copy()
@@ -76,9 +76,9 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		}
 		f.gone = f.Review.Rev()
 		if f.vanished == nil {
-			f.tree.updateSnapshots(f.path, s.here)
+			f.tree.UpdateSnapshots(f.path, s.here)
 		} else {
-			f.tree.goneAll(f.path)
+			f.tree.NoteGone(f.path)
 		}
 	}
 	f.lookedAt = at
@@ -104,7 +104,7 @@ func (r *Reviewer) refreshAll(files []*file) {
 		err := r.load(f)
 		switch {
 		case err != nil:
-		case f.tree.isolated():
+		case f.tree.Isolated():
 			_, err = r.refreshCopy(f, true)
 		default:
 			_, err = r.refresh(f)

@@ -88,7 +88,7 @@ func (r *Reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
 	case f.tree.busy:
 		return true
 	case f.WritesReal(accept):
-		return f.Buffers[client] == nil && (r.shared().ledger.Writing(f.realPath()) || r.lags(f))
+		return f.Buffers[client] == nil && (r.shared().Ledger.Writing(f.realPath()) || r.lags(f))
 	}
-	return f.tree.isolated() && f.tree.ledger.Writing(f.path)
+	return f.tree.Isolated() && f.tree.Ledger.Writing(f.path)
 }

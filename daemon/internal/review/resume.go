@@ -163,11 +163,11 @@ func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 func (r *Reviewer) takeUp(k killed.Taken) {
 	r.made.Resume(k.Turn.ID)
 	if t := r.treeOf(k.By.SessionID); k.Snapshot != nil {
-		t.starts.Add(k.Snapshot)
+		t.Starts.Add(k.Snapshot)
 		r.agentFound(t, k.Snapshot, k.Changes)
-		t.starts.Remove(k.Snapshot)
+		t.Starts.Remove(k.Snapshot)
 	} else if r.open(t) == nil { // else the turn had not made it
-		t.source, t.turns = k.By, t.turns+1
+		t.Source, t.turns = k.By, t.turns+1
 		r.tookOver(t, nil, r.leftIn(t))
 		r.release(t, false)
 	}

@@ -104,10 +104,10 @@ func New(setup Setup) (*Reviewer, error) {
 	}
 	r.later.Init()
 	r.made = callchanges.Log{Limits: setup.Large, Stored: func(id string) *sessions.Item { _ = setup.Loop.Persist(); it, _ := setup.Store.Item(id); return it }}
-	r.made.Opened = func(path string) bool { return setup.Documents.HasAny(r.shared().absolute(path)) }
+	r.made.Opened = func(path string) bool { return setup.Documents.HasAny(r.shared().Absolute(path)) }
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{r.newWorktree("")}
-	r.shared().calls.Watch = setup.Saves
+	r.shared().Calls.Watch = setup.Saves
 	r.answers = origins.Answers{
 		Tree: r.Tree(), Store: setup.Store, Of: r.known, Log: setup.Log, Submit: func(ops ...sessions.Op) { r.submit(nil, ops, nil) },
 		Any: func() bool {
@@ -160,7 +160,7 @@ func (r *Reviewer) loadReviews() error {
 func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
-		for name, b := range r.saves.Left(r.shared().ledger.Pending) {
+		for name, b := range r.saves.Left(r.shared().Ledger.Pending) {
 			r.personSaved(name, b.Doc)
 		}
 		r.refreshLate()
@@ -174,7 +174,7 @@ func (r *Reviewer) loop() {
 	defer r.watch.Close()
 	defer func() {
 		for _, t := range r.trees {
-			t.starts.Close()
+			t.Starts.Close()
 		}
 	}()
 	for {
@@ -272,7 +272,7 @@ func (f *file) pending() bool {
 
 func (r *Reviewer) newFile(t *Worktree, path string) *file {
 	f := &file{tree: t, path: path}
-	f.Isolated, f.Owner = t.isolated(), owner{r, f}
+	f.Isolated, f.Owner = t.Isolated(), owner{r, f}
 	return f
 }
 
@@ -293,7 +293,7 @@ func (r *Reviewer) sorted() (files []*file) {
 		}
 	}
 	slices.SortFunc(files, func(a, b *file) int {
-		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.Session, b.tree.Session))
 	})
 	return files
 }
@@ -306,7 +306,7 @@ func (r *Reviewer) save(files ...*file) {
 
 // diffOf returns the diff of a review of a file in the form for clients.
 func (r *Reviewer) diffOf(f *file, review *diffs.Review) *sessions.Diff {
-	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.isolated()}.Diff(review)
+	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.Isolated()}.Diff(review)
 }
 
 // render returns the diffs to publish for the paths of files, and the operations that store the files' reviews.
@@ -328,12 +328,12 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 		var blobs [][]byte
 		f.stored, blobs = f.state()
 		f.Unstored = false
-		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
+		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.Session, State: wire.Encode(f.stored), Blobs: blobs})
 		if r.published[f.path] != nil || f.Review.Pending() {
 			f.diff = r.diffOf(f, f.Review)
 			paths = append(paths, f.path)
 		}
-		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})
+		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.Session})
 		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == drop })
 	}
 	ops = append(ops, r.boundHistory()...)

@@ -158,7 +158,7 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 // their reviews say.
 func copiesFirst(plan []*planned) {
 	rank := map[bool]int{true: -1} // by isolation
-	slices.SortStableFunc(plan, func(a, b *planned) int { return rank[a.f.tree.isolated()] - rank[b.f.tree.isolated()] })
+	slices.SortStableFunc(plan, func(a, b *planned) int { return rank[a.f.tree.Isolated()] - rank[b.f.tree.Isolated()] })
 }
 
 // patchOf returns the patch of planned changes. A file that changes in the work tree and in a copy is in it once.
@@ -167,8 +167,8 @@ func (r *Reviewer) patchOf(plan []*planned) string {
 	for _, p := range slices.Backward(plan) { // the work tree's first
 		if p != nil {
 			c := p.change
-			before, after := c.in.translatedContent(c.Before.Content), c.in.translatedContent(c.After)
-			changes = append(changes, preview.Change{Tree: c.in.session, From: c.From, To: c.To, Before: before, After: after})
+			before, after := c.in.TranslatedContent(c.Before.Content), c.in.TranslatedContent(c.After)
+			changes = append(changes, preview.Change{Tree: c.in.Session, From: c.From, To: c.To, Before: before, After: after})
 		}
 	}
 	return preview.Patch(r.setup.Large, changes)

@@ -8,7 +8,7 @@ import (
 
 // away reports whether hunks of the file may come back.
 func (f *file) away() bool {
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		return f.Review == nil && f.stored.Formers != nil || f.Review != nil && f.Review.Follows()
 	}
 	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.Rev == f.Review.Rev()

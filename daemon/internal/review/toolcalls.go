@@ -99,9 +99,9 @@ type namedCall struct {
 
 // openNamed enters a call in the ledger and has the call's files watched.
 func openNamed(in *Worktree, paths []string, src diffs.Source) namedCall {
-	o := namedCall{tree: in, call: in.ledger.Open(paths, src)}
+	o := namedCall{tree: in, call: in.Ledger.Open(paths, src)}
 	for _, p := range paths {
-		if in.calls.Begin(p) {
+		if in.Calls.Begin(p) {
 			o.watched = append(o.watched, p)
 		}
 	}
@@ -116,42 +116,42 @@ func (o namedCall) close() {
 // leave is close, but does not notify the reviewer.
 func (o namedCall) leave() {
 	for _, p := range o.watched {
-		o.tree.calls.End(p)
+		o.tree.Calls.End(p)
 	}
-	o.tree.ledger.Close(o.call)
+	o.tree.Ledger.Close(o.call)
 }
 
 // Watch begins to watch a turn whose agent works in a tree. say puts a notice into the turn's transcript.
 func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
 	t := &Turn{
-		r: r, tree: in, session: turn.SessionID, turn: turn.ID, owner: survivors.Owner(turn), dir: in.name, open: map[string][]*watchedCall{},
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, owner: survivors.Owner(turn), dir: in.Name, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
 		waits: turn.Mode == sessions.ModeAgent || turn.Driver == config.DriverACP, say: say, runs: map[string][]*run{},
-		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),
+		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.Name),
 	}
 	t.start, t.stop = r.take(in, turn.ID)
-	t.head = commits.Begin(in.name, r.guardOf(in))
+	t.head = commits.Begin(in.Name, r.guardOf(in))
 	t.watchBetween()
-	if !in.isolated() {
-		t.outside = snapshot.OutsideControl(in.name)
+	if !in.Isolated() {
+		t.outside = snapshot.OutsideControl(in.Name)
 	}
-	if !t.waits || in.isolated() {
+	if !t.waits || in.Isolated() {
 		r.setup.Claims.Close()
 	}
 	if t.hooks.Any {
 		t.unattend()
 	}
 	if t.hooks.AfterEdit {
-		in.formatters.Add(t.source(diffs.ViaHook))
+		in.Formatters.Add(t.source(diffs.ViaHook))
 	}
 	// Changes of files under review since the last look are people's.
 	r.do(func() {
 		r.made.Begin(t.turn)
-		in.starts.Add(t.start)
+		in.Starts.Add(t.start)
 		r.answers.Look(r.setup.Running() <= 1) // as in look
 		r.refreshAll(r.sorted())
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
-		in.hearings = append(in.hearings, &t.heard)
+		in.Hearings = append(in.Hearings, &t.heard)
 		close(t.looked)
 		if !r.head.Known() { // nobody waits for this look
 			r.lookAtHead(false)
@@ -229,10 +229,10 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 		}
 		return spot{}, false
 	}
-	p := paths.CanonicalOf(t.tree.name, t.dir, path, !agent.Removes(tool))
+	p := paths.CanonicalOf(t.tree.Name, t.dir, path, !agent.Removes(tool))
 	in := t.tree
-	if t.tree.isolated() && filepath.IsAbs(p) {
-		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, !agent.Removes(tool))
+	if t.tree.Isolated() && filepath.IsAbs(p) {
+		in, p = t.r.shared(), paths.CanonicalOf(t.tree.Work, t.dir, path, !agent.Removes(tool))
 	}
 	return spot{in, p}, p != ""
 }
@@ -242,7 +242,7 @@ func (t *Turn) begin(ev *agent.ToolStart, start int) {
 	from, dated := agentcalls.SaidAt(ev.Said, t.arrived, t.asked)
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
-			w.files = append(w.files, watchedFile{spot: s, by: s.tree.writer(s.path)})
+			w.files = append(w.files, watchedFile{spot: s, by: s.tree.Writer(s.path)})
 		}
 	}
 	slices.SortFunc(w.files, func(a, b watchedFile) int { return compareSpots(a.spot, b.spot) })
@@ -261,13 +261,13 @@ func (t *Turn) begin(ev *agent.ToolStart, start int) {
 	for i := range w.files {
 		f := &w.files[i]
 		at := clock.Now()
-		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
-			full, begun := f.tree.absolute(f.path), from-int64(attribution.Tick)
+		if f.before = f.tree.Read(f.path); f.before.Unreadable == "" {
+			full, begun := f.tree.Absolute(f.path), from-int64(attribution.Tick)
 			f.within = dated && filestat.ChangeTimes && filestat.Of(full).Changed() >= begun
 			if t.start.Recall(f.path, f.before, f.within); f.within {
-				f.tree.calls.Missed(f.path, func() int { return t.folders.Load().Since(full, begun) })
+				f.tree.Calls.Missed(f.path, func() int { return t.folders.Load().Since(full, begun) })
 			}
-			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: f.within})
+			f.tree.Ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: f.within})
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)
@@ -286,7 +286,7 @@ func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
 			beside: cmp.Or(t.beside(s.path), w.by(s)), refused: ev.State == agent.CallRejected,
 		}
 		if t.readEnd(&f, ev); s.tree != t.tree {
-			f.start, f.beside = snapshot.Empty(s.tree.name), w.by(s)
+			f.start, f.beside = snapshot.Empty(s.tree.Name), w.by(s)
 		}
 		files = append(files, f)
 	}
@@ -334,12 +334,15 @@ func (t *Turn) Report(files []Written, items Items) {
 	})
 }
 
+// Acted reports whether the agent may have started processes.
+func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }
+
 // End returns when the reviewer has taken in all changes of the turn.
 func (t *Turn) End() {
 	t.endCalls()
 	t.r.call(func() {
 		// All output has been processed.
-		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
+		t.tree.Hearings = slices.DeleteFunc(t.tree.Hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.r.headMoved(false)
 	})
 	t.lastScan()
@@ -351,14 +354,14 @@ func (t *Turn) End() {
 		}
 	}
 	t.r.call(func() {
-		t.tree.starts.Remove(t.start)
-		t.tree.formatters.Remove(t.source(diffs.ViaHook))
+		t.tree.Starts.Remove(t.start)
+		t.tree.Formatters.Remove(t.source(diffs.ViaHook))
 		t.r.headEnds()
 		t.tree.forgetGuesses()
 		t.r.made.EndTurn(t.turn)
 		t.r.submit(nil, nil, nil)
 		if t.unattended {
-			t.tree.unattended.Add(-1)
+			t.tree.Unattended.Add(-1)
 		}
 	})
 	t.stop()

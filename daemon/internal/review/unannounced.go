@@ -39,7 +39,7 @@ func (t *Turn) beginRun(ev *agent.ToolStart, start int) {
 
 func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
 	t.head.Ran(call.Command)
-	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(agentcalls.Via(call.Name)), earliest, from)}
+	r := &run{end: -1, call: t.tree.Ledger.OpenAny(t.source(agentcalls.Via(call.Name)), earliest, from)}
 	t.past = append(t.past, r)
 	return r
 }
@@ -72,7 +72,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	r.end = end
 	r.to = agentcalls.EndedAt(ev, &t.heard, t.arrived)
 	t.later.Ended(ev, r.to)
-	t.tree.ledger.End(r.call, r.to)
+	t.tree.Ledger.End(r.call, r.to)
 	if ev.Call.Background {
 		if t.background == nil {
 			t.background = map[string]bool{}
@@ -80,7 +80,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 		t.background[ev.Call.ID] = true
 		t.unattend()
 	}
-	if !t.tree.isolated() {
+	if !t.tree.Isolated() {
 		t.orphans.Look(t.r.setup.Survivors.Mark(t.owner))
 	}
 	t.ended = append(t.ended, r)
@@ -88,7 +88,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 
 // dropRun drops a call that did not run as its start said.
 func (t *Turn) dropRun(r *run) {
-	t.tree.ledger.Forget(r.call)
+	t.tree.Ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
 }
 
@@ -102,12 +102,12 @@ func (t *Turn) nameRuns(items Items) {
 	t.named = nil
 	for _, r := range t.begun {
 		if r.start < len(items.Started) {
-			t.tree.ledger.Name(r.call, items.Started[r.start])
+			t.tree.Ledger.Name(r.call, items.Started[r.start])
 		}
 	}
 	for _, r := range t.ended {
 		if r.end >= 0 && r.end < len(items.Ended) {
-			t.tree.ledger.Name(r.call, items.Ended[r.end])
+			t.tree.Ledger.Name(r.call, items.Ended[r.end])
 		}
 		r.end = -1
 	}
@@ -128,9 +128,9 @@ func (t *Turn) CheckDisk() {
 	case begun && filestat.ChangeTimes && len(t.runs) == 1:
 		loose := t.loose()
 		t.scan(snapshot.ScanTime, false, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c, nil)
+			src := t.tree.WriterAt(c, nil)
 			maybe := src != nil && src.Via == diffs.ViaUnknown
-			moved := maybe && !filestat.Of(t.tree.absolute(c.Path)).Exists() // perhaps, by the command: this scan lists no new names
+			moved := maybe && !filestat.Of(t.tree.Absolute(c.Path)).Exists() // perhaps, by the command: this scan lists no new names
 			if src != nil && !maybe || c.When > t.asked || moved {
 				return snapshot.Attribution{Leave: true}
 			}
@@ -146,15 +146,15 @@ func (t *Turn) scanEnded() {
 	for _, r := range t.ended {
 		ended = max(ended, r.to)
 	}
-	last := t.tree.ledger.Source(t.past[len(t.past)-1].call)
+	last := t.tree.Ledger.Source(t.past[len(t.past)-1].call)
 	loose := t.loose()
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-		src := t.tree.writerAt(c, loose(c.When))
+		src := t.tree.WriterAt(c, loose(c.When))
 		switch {
 		case !filestat.ChangeTimes || c.When < t.start.Began():
 			return snapshot.Attribution{Source: &last}
 		case c.When > ended:
-			born, known := filestat.Born(t.tree.absolute(c.Path))
+			born, known := filestat.Born(t.tree.Absolute(c.Path))
 			madeSince := c.Came && known && born > ended
 			if _, left := t.postponed[c.Path]; !left && !madeSince {
 				t.postponed[c.Path] = postponed{last, c.When}
@@ -182,7 +182,7 @@ func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	switch {
 	case src == nil:
 		src = &p.last
-	case t.tree.writerAt(snapshot.ChangeTime{Path: path, When: p.when}, nil) != nil:
+	case t.tree.WriterAt(snapshot.ChangeTime{Path: path, When: p.when}, nil) != nil:
 		return src
 	}
 	maybe := *src
@@ -197,12 +197,12 @@ func (t *Turn) lastScan() {
 	if len(t.past) > 0 || loose(0) != nil {
 		t.start.LookAhead(loose(0) == nil)
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
-			src := t.tree.writerAt(c, loose(c.When))
+			src := t.tree.WriterAt(c, loose(c.When))
 			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
 		})
 	}
 	for _, r := range t.past {
-		t.tree.ledger.Forget(r.call)
+		t.tree.Ledger.Forget(r.call)
 	}
 }
 
@@ -210,7 +210,7 @@ func (t *Turn) lastScan() {
 func (t *Turn) beside(path string) *diffs.Source {
 	earlier := t.withPostponed(path, nil)
 	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
-		src := t.tree.ledger.Source(t.past[n-1].call)
+		src := t.tree.Ledger.Source(t.past[n-1].call)
 		return &src
 	}
 	return earlier
@@ -233,8 +233,8 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 	defer cancel()
 	all, left := t.start.Scan(ctx, list, judge)
 	for i := range all {
-		if c := &all[i]; c.Source == nil && t.r.setup.Documents.Typed(t.tree.absolute(c.Path), c.After) == nil {
-			t.later.Saw(c.Path, t.tree.changedAt(c.Path, c.Is))
+		if c := &all[i]; c.Source == nil && t.r.setup.Documents.Typed(t.tree.Absolute(c.Path), c.After) == nil {
+			t.later.Saw(c.Path, t.tree.ChangedAt(c.Path, c.Is))
 		}
 	}
 	for len(all) > 0 {
@@ -261,10 +261,10 @@ func (t *Turn) warn() {
 
 // reportOutside puts control files outside of the workspace on the list if they have changed during the turn's commands.
 func (t *Turn) reportOutside() {
-	if len(t.past) == 0 || t.tree.isolated() {
+	if len(t.past) == 0 || t.tree.Isolated() {
 		return
 	}
-	changed := snapshot.ChangedOutside(t.tree.name, t.outside)
+	changed := snapshot.ChangedOutside(t.tree.Name, t.outside)
 	if len(changed) == 0 {
 		return
 	}
@@ -284,3 +284,6 @@ func (t *Turn) reportOutside() {
 		}
 	})
 }
+
+// Heard returns the record of how far the agent's output has been processed; the turn's goroutine updates it.
+func (t *Turn) Heard() *agent.Heard { return &t.heard }

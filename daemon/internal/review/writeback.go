@@ -44,10 +44,10 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 		p.undo()
 		return nil, err
 	}
-	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.isolated() {
+	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.Isolated() {
 		p.change = r.changeHere(f, s) // the work tree has a review of its own
 	}
-	if p.done.ChangesBoth() && f.tree.isolated() {
+	if p.done.ChangesBoth() && f.tree.Isolated() {
 		p.inCopy = r.changeHere(f, s)
 	}
 	if err = r.heldElsewhere(client, p.change); err != nil {
@@ -65,7 +65,7 @@ func (r *Reviewer) change(f *file, s sides) *treeChange {
 	if p := f.Review.Path(); p != "" {
 		to = p
 	}
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		real := to
 		if old := f.Review.OldPath(); old != "" {
 			real = old
@@ -87,12 +87,12 @@ func (r *Reviewer) changeHere(f *file, s sides) *treeChange {
 }
 
 func (r *Reviewer) changeIn(in *Worktree, f *file, from, to string, before atomicfile.State, after diffs.Content) *treeChange {
-	before.Content = in.held(before.Content)
-	c := &treeChange{in: in, Change: atomicfile.Change{From: from, To: to, Temp: atomicfile.TempName(to), Before: before, After: in.held(after), Mode: fs.FileMode(f.mode)}}
+	before.Content = in.Held(before.Content)
+	c := &treeChange{in: in, Change: atomicfile.Change{From: from, To: to, Temp: atomicfile.TempName(to), Before: before, After: in.Held(after), Mode: fs.FileMode(f.mode)}}
 	if c.Mode == 0 {
 		c.Mode = 0o644
 	}
-	if !in.isolated() {
+	if !in.Isolated() {
 		c.Links = f.links
 	}
 	if c.After.Exists && (!before.Exists || to != from) {
@@ -136,10 +136,10 @@ func (r *Reviewer) folder(in *Worktree) (atomicfile.Root, error) {
 	if err := r.open(in); err != nil {
 		return atomicfile.Root{}, err
 	}
-	if in.isolated() {
-		return in.apart.Open(r.setup.Fault)
+	if in.Isolated() {
+		return in.Apart.Open(r.setup.Fault)
 	}
-	return atomicfile.Open(in.name, r.setup.Fault)
+	return atomicfile.Open(in.Name, r.setup.Fault)
 }
 
 // write carries a change out on the disk and updates the reviews. If it returns an error, nothing has changed.
@@ -186,10 +186,10 @@ func (r *Reviewer) carryOut(p *planned) error {
 // carry carries out a change for a file of a tree. If it changes the work tree, the tree goes on as it is.
 func (r *Reviewer) carry(of *Worktree, c *treeChange) error {
 	held := func() {}
-	if of != c.in && of.isolated() {
+	if of != c.in && of.Isolated() {
 		err := r.open(of)
 		if err == nil {
-			held, err = of.apart.Hold(c.From, c.To)
+			held, err = of.Apart.Hold(c.From, c.To)
 		}
 		if err != nil {
 			return err
@@ -207,9 +207,9 @@ func (r *Reviewer) carry(of *Worktree, c *treeChange) error {
 // written updates the reviews after a change was carried out.
 func (r *Reviewer) written(f *file, c *treeChange) {
 	if c.To != c.From {
-		c.in.updateSnapshots(c.From, atomicfile.State{})
+		c.in.UpdateSnapshots(c.From, atomicfile.State{})
 	}
-	c.in.updateSnapshots(c.To, atomicfile.State{Content: c.After})
+	c.in.UpdateSnapshots(c.To, atomicfile.State{Content: c.After})
 	if c.in == f.tree && c.To != f.path {
 		from, there := f.path, f.tree.files[c.To]
 		if r.rekey(f, c.To); there != nil && r.load(there) == nil && (there.leaves || !there.Review.Current().Exists) {
@@ -221,17 +221,17 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 		r.tidy(f, c)
 	}
 	if c.Writes() { // contents that open calls read before the write are outdated
-		c.in.ledger.Wrote(c.From)
-		c.in.ledger.Wrote(c.To)
+		c.in.Ledger.Wrote(c.From)
+		c.in.Ledger.Wrote(c.To)
 	}
-	if c.Writes() && !c.in.isolated() {
-		if f.tree.isolated() {
+	if c.Writes() && !c.in.Isolated() {
+		if f.tree.Isolated() {
 			r.inherit(f, c)
 		}
-		r.setup.Documents.Wrote(c.in.absolute(c.To), c.After)
+		r.setup.Documents.Wrote(c.in.Absolute(c.To), c.After)
 		r.wroteReal(f, c)
 	}
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		r.markKnown(f, c.From, c.To)
 	}
 }
@@ -249,7 +249,7 @@ func (r *Reviewer) tidy(f *file, c *treeChange) {
 	if c.in != f.tree {
 		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
-			return slices.Contains(f.accepted, dir) || copied && !filestat.HasFolder(f.tree.absolute, dir)
+			return slices.Contains(f.accepted, dir) || copied && !filestat.HasFolder(f.tree.Absolute, dir)
 		}
 	}
 	var dirs []string
@@ -273,9 +273,9 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 				}
 				r.affected[other] = true
 				switch {
-				case !t.isolated() && img.Unreadable == "":
+				case !t.Isolated() && img.Unreadable == "":
 					other.Review.Observe(img.Content, nil)
-				case t.isolated() && !t.busy:
+				case t.Isolated() && !t.busy:
 					if _, err := r.refresh(other); err != nil {
 						r.setup.Log.Warn("a file under review cannot be read", "path", other.path, "err", err)
 					}
@@ -316,14 +316,14 @@ func (f *file) state() (s stored.File, blobs [][]byte) {
 // recordLinks records the file, and its number of names, that decisions may write in place in the work tree: as it was
 // before any running turn. It is called when a path with nothing under review comes under review.
 func (f *file) recordLinks() {
-	starts := f.tree.starts.All()
+	starts := f.tree.Starts.All()
 	if len(starts) == 0 || f.outside() {
 		return
 	}
 	f.links = atomicfile.Links{}
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		// No snapshot has the work tree's links, but the file's change time says how long it has had its names.
-		full := filepath.Join(f.tree.work, filepath.FromSlash(f.realPath()))
+		full := filepath.Join(f.tree.Work, filepath.FromSlash(f.realPath()))
 		st, names := filestat.Linked(full)
 		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].Began()-int64(st.Slack()) {
 			f.links = atomicfile.Links{Dev: st.Dev, Ino: st.Ino, Names: names}

@@ -41,9 +41,9 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 	for i := range files {
 		wr := &files[i]
 		if !wr.refused || !r.saidToBeSaved(wr, &sources[i]) {
-			wr.tree.ledger.Report(wr.path, attribution.Report{
+			wr.tree.Ledger.Report(wr.path, attribution.Report{
 				Source: sources[i], Before: wr.change.Before, After: wr.change.After, Deleted: wr.change.Deleted, LeavesEmpty: wr.leavesEmpty, End: wr.end,
-				Beside: cmp.Or(wr.beside, wr.tree.others()),
+				Beside: cmp.Or(wr.beside, wr.tree.Others()),
 			})
 			latest[wr.spot] = wr
 		}
@@ -61,28 +61,28 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 // saidToBeSaved looks again at a file that a refused call may have written. It reports whether an editor says that a person has made what the
 // file holds now. Saves that were taken in before are known to be theirs.
 func (r *Reviewer) saidToBeSaved(wr *Written, by *diffs.Source) bool {
-	if at, now := clock.Now(), wr.tree.read(wr.path); !wr.tree.isolated() && !now.Same(wr.after) {
+	if at, now := clock.Now(), wr.tree.Read(wr.path); !wr.tree.Isolated() && !now.Same(wr.after) {
 		wr.at, wr.after, by.Via = at, now, diffs.ViaUnknown
 	}
-	return r.setup.Documents.Typed(wr.tree.absolute(wr.path), wr.after) != nil
+	return r.setup.Documents.Typed(wr.tree.Absolute(wr.path), wr.after) != nil
 }
 
 // takeIn brings the reports of calls about a file into its review. While another call that names the file is open, it only
 // notes the content. Further differences on the disk are left to the next look at the file.
 func (r *Reviewer) takeIn(wr *Written) {
-	looks, reports, ok := wr.tree.ledger.TakeIn(wr.path)
-	if ok && !wr.tree.isolated() {
+	looks, reports, ok := wr.tree.Ledger.TakeIn(wr.path)
+	if ok && !wr.tree.Isolated() {
 		defer delete(r.saves, wr.path)
 	}
 	if odd := wr.after.Unreadable != ""; !ok || odd { // the transcript has a notice about an odd file
 		if !odd {
-			wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
+			wr.tree.Ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
 		}
 		return
 	}
 	f := r.readable(wr.tree, wr.path, wr.after)
 	for i := range reports { // an editor has the file open: only the times say which changes are the call's
-		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && wr.tree.docs.HeldElsewhere(wr.tree.absolute(wr.path)) {
+		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.Isolated() && wr.tree.HeldElsewhere(wr.path) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}
@@ -125,7 +125,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		}
 	}
 	if !wr.after.Same(atomicfile.State{Content: f.Review.Current()}) { // somebody has written the file since, perhaps a command of which the daemon has not heard
-		f.lookedAt = min(wr.at, f.tree.changedAt(f.path, filestat.Of(f.tree.absolute(f.path)))-1)
+		f.lookedAt = min(wr.at, f.tree.ChangedAt(f.path, filestat.Of(f.tree.Absolute(f.path)))-1)
 		if _, err := r.refresh(f); err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}
@@ -142,7 +142,7 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 	switch {
 	case f != nil:
 		review = f.Review
-		review.Begin(steps[0].Content, wr.tree.others()) // with people's changes while nobody watched
+		review.Begin(steps[0].Content, wr.tree.Others()) // with people's changes while nobody watched
 		if !known {
 			review.Observe(steps[0].Content, steps[0].By)
 		}
@@ -152,7 +152,7 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 		review = r.setup.Large.NewUnknown(steps[0].Content, *steps[0].By)
 	}
 	for _, step := range steps[1:] {
-		if s := r.saves.As(wr.path, step.Content); s != nil && step.By == nil && review.Pending() && !wr.tree.isolated() {
+		if s := r.saves.As(wr.path, step.Content); s != nil && step.By == nil && review.Pending() && !wr.tree.Isolated() {
 			if f == nil {
 				f = r.add(wr.tree, wr.path, review)
 			}
@@ -181,22 +181,22 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 // startAt returns the content of the path when the turn began or was last looked at; false if it is not known.
 func (wr *Written) startAt() (diffs.Content, bool) {
 	c, known := wr.start.At(wr.path)
-	return wr.tree.translatedContent(c), known
+	return wr.tree.TranslatedContent(c), known
 }
 
 // takeInEnded has the reviews take in reports that waited for other calls of the same files to end.
 func (r *Reviewer) takeInEnded() {
 	for _, t := range r.trees {
-		for _, path := range t.ledger.Reported() {
-			wr := &Written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.name)}
-			if starts := t.starts.All(); len(starts) > 0 {
+		for _, path := range t.Ledger.Reported() {
+			wr := &Written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.Name)}
+			if starts := t.Starts.All(); len(starts) > 0 {
 				wr.start = starts[len(starts)-1]
 			}
-			if t.name == "" {
+			if t.Name == "" {
 				continue // the copy is gone
 			}
-			wr.after = t.read(path)
-			wr.saves = t.calls.Saves(path)
+			wr.after = t.Read(path)
+			wr.saves = t.Calls.Saves(path)
 			r.takeIn(wr)
 		}
 	}
@@ -204,11 +204,11 @@ func (r *Reviewer) takeInEnded() {
 
 // readEnd reads the content that a call has left in a file.
 func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
-	calls, full := &f.tree.calls, f.tree.absolute(f.path)
+	calls, full := &f.tree.Calls, f.tree.Absolute(f.path)
 	seen := t.folders.Load().Seen()
 	switch {
 	case !agentcalls.Write(&ev.Call) || f.change.After != nil || f.change.Deleted:
-		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.under(f.path), f.path, f.change.After))
+		f.after = f.tree.Translated(atomicfile.ReadWritten(f.tree.Under(f.path), f.path, f.change.After))
 	default:
 		var changed int64
 		to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now())
@@ -217,13 +217,13 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 			to += int64(time.Millisecond)
 		}
 		// With hooks that format files after edits, a later change is part of the call's.
-		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
+		f.late = dated && filestat.ChangeTimes && !f.tree.Isolated() && !t.hooks.AfterEdit && changed > to
 	}
 	if to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now()); dated && filestat.ChangeTimes && filestat.Of(full).Changed() <= to+int64(time.Millisecond) {
 		t.folders.Load().Forget(full, seen) // they are this call's, or older
 	}
 	if agentcalls.Write(&ev.Call) {
-		f.via, f.end = agentcalls.ViaEnd(ev, f.tree.changedAt(f.path, filestat.Of(full)), f.tree.isolated()), f.tree.ledger.Ends(f.path, f.at)
+		f.via, f.end = agentcalls.ViaEnd(ev, f.tree.ChangedAt(f.path, filestat.Of(full)), f.tree.Isolated()), f.tree.Ledger.Ends(f.path, f.at)
 		f.saves = max(f.saves, calls.Saves(f.path))
 	}
 }
@@ -231,12 +231,12 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 // unfinished returns the files of an open call that have changed since it began.
 func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 	for _, was := range c.files {
-		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
+		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.Read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
 		if was.tree != t.tree {
-			f.start, f.beside = snapshot.Empty(was.tree.name), was.by
+			f.start, f.beside = snapshot.Empty(was.tree.Name), was.by
 		}
-		f.saves = was.tree.calls.Saves(was.path)
-		if (was.within || !f.after.Same(was.before)) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
+		f.saves = was.tree.Calls.Saves(was.path)
+		if (was.within || !f.after.Same(was.before)) && t.r.setup.Documents.Typed(was.tree.Absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}
@@ -244,7 +244,7 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 }
 
 func compareSpots(a, b spot) int {
-	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.Session, b.tree.Session))
 }
 
 // by returns the agent that may have made the content that a file had when the call began; nil stands for people.

@@ -1,4 +1,4 @@
-package review
+package worktree
 
 import (
 	"sync"
@@ -11,19 +11,20 @@ import (
 // TestADateIsAskedWhileTurnsComeAndGo: a turn asks when a file was changed while the reviewer notes other changes. Only the
 // race detector sees the former fault.
 func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
-	in := (&Reviewer{setup: Setup{Root: t.TempDir()}}).newWorktree("")
+	in := new(Tree)
+	in.Init("", t.TempDir(), nil)
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		for range 1000 {
-			in.changedAt("f", filestat.Of(in.absolute("f")))
+			in.ChangedAt("f", filestat.Of(in.Absolute("f")))
 		}
 	})
 	for range 1000 {
-		one, two := snapshot.Empty(in.name), snapshot.Empty(in.name)
-		in.starts.Add(one)
-		in.starts.Add(two)
-		in.starts.Remove(one)
-		in.starts.Remove(two)
+		one, two := snapshot.Empty(in.Name), snapshot.Empty(in.Name)
+		in.Starts.Add(one)
+		in.Starts.Add(two)
+		in.Starts.Remove(one)
+		in.Starts.Remove(two)
 	}
 	asking.Wait()
 }
