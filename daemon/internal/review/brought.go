@@ -9,17 +9,17 @@ import (
 
 // bring gives the lines that the turn's commands have brought by git to whoever wrote them. With all, it looks at all the turn's commits again.
 func (t *Turn) bring(all bool) {
-	of := func(s diffs.Source) bool { return s.TurnID == t.turn && s.Via != diffs.ViaEdit }
+	of := func(s diffs.Source) bool { return s.TurnID == t.TurnID && s.Via != diffs.ViaEdit }
 	each := func(f func(*file)) {
 		t.r.call(func() {
 			for _, one := range t.tree.files {
-				if past := one.stored.Past; past != nil && past.At >= t.head.Began() && !one.outside() && t.r.load(one) == nil {
+				if past := one.stored.Past; past != nil && past.At >= t.Commits.Began() && !one.outside() && t.r.load(one) == nil {
 					f(one)
 				}
 			}
 		})
 	}
-	texts, err := t.head.Texts(all, func() (changed []commits.Changed) {
+	texts, err := t.Commits.Texts(all, func() (changed []commits.Changed) {
 		each(func(f *file) {
 			if slices.Contains(f.Review.Wrote(of), true) {
 				changed = append(changed, commits.Changed{Path: f.path, Rev: f.Review.Rev(), Size: len(f.Review.Current().Data)})

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/toolcalls"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -172,14 +173,14 @@ func (r *Reviewer) writeCopy(f *file, s *sides) error {
 }
 
 // follow brings people's later changes into the copies of files that an agent has just written.
-func (r *Reviewer) follow(files []Written) {
+func (t *Turn) follow(files []toolcalls.Written) {
 	var list []*file
 	for _, wr := range files {
-		if f := wr.tree.files[wr.path]; f != nil && wr.tree.Isolated() {
+		if f := t.worktree(wr.Tree).files[wr.Path]; f != nil && wr.Tree.Isolated() {
 			list = append(list, f)
 		}
 	}
-	r.refreshAll(list)
+	t.r.refreshAll(list)
 }
 
 // markKnown records in the copy that the review has the work tree's present content at a file's paths.

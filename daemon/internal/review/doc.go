@@ -3,8 +3,9 @@
 //
 // A [Reviewer] has a goroutine that owns the reviews and the log of decisions, and is the only writer of the work tree. It
 // works beside the workspace's loop, of which it knows what [Loop] says: the loop numbers, stores and publishes what the
-// Reviewer commits, and never waits for it. A [Turn] sees a turn's events before the loop does, in the turn's own goroutine, and
-// reads the files that tool calls name while that is worth something. Package documents has what editors hold unsaved.
+// Reviewer commits, and never waits for it. A [Turn] sees a turn's events before the loop does, in the turn's own goroutine:
+// its Observer (package toolcalls) reads the files that tool calls name while that is worth something. Package documents has what editors
+// hold unsaved.
 //
 // What a Reviewer promises:
 //

@@ -18,12 +18,11 @@ type Worktree struct {
 	busy  bool             // it is being made or brought up to date; nobody else may write it
 	turns int              // number of turns that run in it
 
-	made   *callchanges.Log
-	closed func() // called when a call has ended that names files; must not block
+	made *callchanges.Log
 }
 
 func (r *Reviewer) newWorktree(session string) *Worktree {
-	t := &Worktree{files: map[string]*file{}, made: &r.made, closed: r.windowClosed}
+	t := &Worktree{files: map[string]*file{}, made: &r.made}
 	t.Init(session, r.setup.Root, r.setup.Documents)
 	return t
 }

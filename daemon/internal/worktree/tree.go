@@ -134,6 +134,11 @@ func (t *Tree) Others() *diffs.Source {
 // HeldElsewhere reports whether an editor that reports nothing may have a path open.
 func (t *Tree) HeldElsewhere(path string) bool { return t.docs.HeldElsewhere(t.Absolute(path)) }
 
+// Typed returns the document in which a person has typed the content of a path; nil if there is none.
+func (t *Tree) Typed(path string, now atomicfile.State) *documents.Document {
+	return t.docs.Typed(t.Absolute(path), now)
+}
+
 // ChangedAt returns the moment, by package clock, at which a path in state now was last changed. For a file that is gone it
 // is the last change of its folder, which may be later.
 func (t *Tree) ChangedAt(name string, now filestat.Stat) int64 {

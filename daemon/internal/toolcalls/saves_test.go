@@ -1,4 +1,4 @@
-package review
+package toolcalls
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/worktree"
 	"cursord/diffs"
 )
 
@@ -28,12 +29,13 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	}
 	save("f", "a")
 	save("named", "a")
-	in := (&Reviewer{setup: Setup{Root: root}}).newWorktree("")
-	turn := &Turn{tree: in, waits: true}
-	turn.start, turn.stop = new(snapshot.List).Take(root, t.TempDir(), "", nil, true, nil)
-	defer turn.start.Close()
-	turn.watchBetween()
-	<-turn.start.Ready()
+	in := new(worktree.Tree)
+	in.Init("", root, nil)
+	turn := &Observer{Tree: in, Waits: true}
+	turn.Start, turn.Stop = new(snapshot.List).Take(root, t.TempDir(), "", nil, true, nil)
+	defer turn.Start.Close()
+	turn.WatchSaves()
+	<-turn.Start.Ready()
 	call := in.Ledger.Open([]string{"named"}, diffs.Source{Via: diffs.ViaEdit})
 	defer in.Ledger.Close(call)
 	save("named", "b")
@@ -41,11 +43,11 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	require.Eventually(t, func() bool {
 		save("f", "b")
 		when := save("f", "c")
-		return len(turn.start.EarlierOf("f", 0, 0, when+1)) > 0
+		return len(turn.Start.EarlierOf("f", 0, 0, when+1)) > 0
 	}, 30*time.Second, 20*time.Millisecond)
-	require.Empty(t, turn.start.EarlierOf("named", 0, 0, later))
-	turn.stop()
-	seen := turn.start.EarlierOf("f", 0, 0, later)
+	require.Empty(t, turn.Start.EarlierOf("named", 0, 0, later))
+	turn.Stop()
+	seen := turn.Start.EarlierOf("f", 0, 0, later)
 	save("f", "d")
-	require.Equal(t, seen, turn.start.EarlierOf("f", 0, 0, later), "the turn has ended")
+	require.Equal(t, seen, turn.Start.EarlierOf("f", 0, 0, later), "the turn has ended")
 }
