@@ -36,7 +36,7 @@ import (
 	"cursord/sessions"
 )
 
-// A Step is a step of a decision, as Options.Fault gets it.
+// A Step is a step of a decision, as tests inject faults into it.
 type Step = atomicfile.Step
 
 // StepCommit is the step before a commit of the database.
@@ -58,7 +58,7 @@ type Options struct {
 	Reread func(*Daemon) (api.Reloaded, error)
 
 	// For tests, else nil.
-	Fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
+	fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
 	unloadAfter time.Duration                  // 0: that of the constant
 	Ahead       func(unix int64) time.Duration // how far the clock, and the times of files, are ahead at a time of the machine's clock
 }
@@ -131,7 +131,7 @@ func Open(o Options) (*Daemon, error) {
 		build: endpoint.Build{Version: o.Version, Written: o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		started: sessions.Now(), began: time.Now(), messages: statusmessages.New(),
 		stopping: make(chan struct{}), done: make(chan struct{}), workspaces: map[string]*workspace{}, claimed: map[string]turnOwner{},
-		watching: watch.DefaultLimits(), fault: o.Fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},
+		watching: watch.DefaultLimits(), fault: o.fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},
 	}
 	d.docs = documents.New(d.reviewers)
 	home, _ := os.UserHomeDir() // without a home, the agent finds no hooks there either
@@ -150,8 +150,8 @@ func Open(o Options) (*Daemon, error) {
 		which.Reload = func() { o.Reload(d) }
 	}
 	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: killed.LeftOpen(o.StateDir), Unanswered: killed.Unanswered}
-	if o.Fault != nil {
-		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
+	if o.fault != nil {
+		storeOptions.Fault = func() error { return o.fault(Step{Name: StepCommit}) }
 	}
 	store, report, err := sessions.Open(filepath.Join(o.StateDir, "cursord.db"), storeOptions)
 	if err != nil {

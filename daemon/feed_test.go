@@ -23,7 +23,7 @@ func openSpace(t *testing.T, commit func() error) *workspace {
 	t.Helper()
 	o := Options{StateDir: t.TempDir(), Config: config.Default()}
 	if commit != nil {
-		o.Fault = func(Step) error { return commit() }
+		o.fault = func(Step) error { return commit() }
 	}
 	d, err := Open(o)
 	require.NoError(t, err)

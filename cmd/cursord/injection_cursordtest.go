@@ -5,10 +5,13 @@ package main
 import (
 	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/undertest"
+	"cursord/daemon"
 )
 
 // injection returns the faults that the tests ask for.
 func injection() (inject serve.Injected) {
-	inject.Fault, inject.Ahead = undertest.Start()
+	fault, ahead := undertest.Start()
+	inject.Ahead = ahead
+	inject.Options = func(o *daemon.Options) { o.SetFault(fault) }
 	return inject
 }

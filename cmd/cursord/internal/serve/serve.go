@@ -27,8 +27,8 @@ import (
 
 // Injected is what a program that is built for tests makes of the daemon; the zero value injects nothing.
 type Injected struct {
-	Fault func(daemon.Step) error        // see daemon.Options
-	Ahead func(unix int64) time.Duration // see daemon.Options; also moves the fake agent's clock
+	Options func(*daemon.Options)          // sets what only a program for tests can set; nil: nothing
+	Ahead   func(unix int64) time.Duration // see daemon.Options; also moves the fake agent's clock
 }
 
 // Now returns the time; tests can move it.
@@ -179,10 +179,14 @@ func (s serving) run(ctx context.Context) (err error) {
 	for _, w := range s.warnings {
 		log.Warn("configuration", "warning", w)
 	}
-	d, err := daemon.Open(daemon.Options{
+	options := daemon.Options{
 		Version: version.Own(), Written: version.Written(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Fault: s.injected.Fault, Ahead: s.injected.Ahead, Reload: s.reloadIfOther(), Reread: s.reload,
-	})
+		Ahead: s.injected.Ahead, Reload: s.reloadIfOther(), Reread: s.reload,
+	}
+	if s.injected.Options != nil {
+		s.injected.Options(&options)
+	}
+	d, err := daemon.Open(options)
 	if err != nil {
 		return err
 	}
