@@ -110,7 +110,7 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved, disk a
 		if src := r.shared().WriterAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
 			fd := snapshot.Change{Path: name, After: doc.Base, Source: src}
 			fd.Before, fd.Known = s.At(name)
-			r.takeFound(r.shared(), s, fd)
+			r.takeScanned(r.shared(), s, fd)
 			s.Saved(name, doc.Base, saved)
 		}
 	}

@@ -164,7 +164,7 @@ func (r *Reviewer) takeUp(k killed.Taken) {
 	r.made.Resume(k.Turn.ID)
 	if t := r.treeOf(k.By.SessionID); k.Snapshot != nil {
 		t.Starts.Add(k.Snapshot)
-		r.agentFound(t, k.Snapshot, k.Changes)
+		r.takeInScan(t, k.Snapshot, k.Changes)
 		t.Starts.Remove(k.Snapshot)
 	} else if r.open(t) == nil { // else the turn had not made it
 		t.Source, t.turns = k.By, t.turns+1

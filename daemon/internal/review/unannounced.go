@@ -45,7 +45,7 @@ func (t *Turn) scan(due *toolcalls.Scan) {
 		n := min(len(all), 100)
 		batch := all[:n]
 		all = all[n:]
-		t.r.call(func() { t.r.agentFound(t.tree, t.Start, batch) })
+		t.r.call(func() { t.r.takeInScan(t.tree, t.Start, batch) })
 	}
 	if due.List {
 		t.bring(due.Limit == snapshot.LastScanTime)

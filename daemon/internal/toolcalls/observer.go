@@ -122,7 +122,7 @@ func (t *Observer) See(events []agent.Event) (files []Written) {
 	return files
 }
 
-// spot returns the file of a path that a call names; false if the path names no file to review.
+// fileRef returns the file of a path that a call names; false if the path names no file to review.
 func (t *Observer) fileRef(path, tool string) (FileRef, bool) {
 	if why := paths.TooLongIn(t.dir, path); why != "" {
 		if !t.long {

@@ -9,8 +9,8 @@ import (
 	"cursord/diffs"
 )
 
-// agentFound takes in changes that no call named: the agent's, and people's changes that the same scan found.
-func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
+// takeInScan takes in changes that no call named: the agent's, and people's changes that the same scan found.
+func (r *Reviewer) takeInScan(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
 	take := func(fd snapshot.Change) {
 		if t.Ledger.LeftBeside(fd.Path, fd.Source) {
@@ -22,7 +22,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 				return
 			}
 		}
-		if f := r.takeFound(t, s, fd); f != nil {
+		if f := r.takeScanned(t, s, fd); f != nil {
 			changed = append(changed, f)
 		}
 		s.Note(fd.Path, fd.Is, fd.After)
@@ -49,8 +49,8 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 	r.save(changed...)
 }
 
-// takeFound takes one change into review. It returns nil if the change is known.
-func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
+// takeScanned takes one change into review. It returns nil if the change is known.
+func (r *Reviewer) takeScanned(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	fd.Before, fd.After = t.TranslatedContent(fd.Before), t.Translated(fd.After)
 	f := r.readable(t, fd.Path, fd.After)
 	if f == nil && fd.Source != nil {
@@ -65,7 +65,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		fd.Source = t.Writer(fd.Path)
 	}
 	if doc := r.setup.Documents.Typed(s.Where(fd.Path), fd.After); doc != nil && !t.Isolated() {
-		return r.foundTyped(f, doc, fd)
+		return r.takeTyped(f, doc, fd)
 	}
 	if f == nil && !fd.Known {
 		fd.Before, fd.Known = r.takenOver(t, fd.Path)
@@ -108,9 +108,9 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	return f
 }
 
-// foundTyped takes in a change after which a file has the text that a person has typed. The text is the person's, and the mode is the
+// takeTyped takes in a change after which a file has the text that a person has typed. The text is the person's, and the mode is the
 // change's: typing changes no mode.
-func (r *Reviewer) foundTyped(f *file, doc *documents.Document, fd snapshot.Change) *file {
+func (r *Reviewer) takeTyped(f *file, doc *documents.Document, fd snapshot.Change) *file {
 	typed := fd.After
 	if f != nil {
 		if was := f.Review.Current(); was.Exists && was.Mode != 0 {
