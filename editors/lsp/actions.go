@@ -35,7 +35,7 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 	} else if w == nil {
 		if w = s.stateFolder(uri); w != nil {
 			if uri == s.reviewURI(w) {
-				w.at = spot{uri: uri, line: p.Range.Start.Line}
+				w.at = location{uri: uri, line: p.Range.Start.Line}
 			}
 			actions = slices.Concat(s.hunkActions(w, uri, p.Range), s.linkActions(w, doc, p.Range.Start), w.redoActions())
 		}

@@ -22,7 +22,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := s.spotOf(w, t)
+	at, err := s.locationOf(w, t)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 		return uri
 	}
 	if d := s.docs[s.touched.uri]; at.uri == "" && d != nil && d.workspace == w {
-		at = spot{uri: d.uri, line: -step} // then next goes to its first hunk, and prev to the last one of the file before
+		at = location{uri: d.uri, line: -step} // then next goes to its first hunk, and prev to the last one of the file before
 	}
 	if at.uri == review {
 		if p := hunks.NextIn(s.placedInReview(w), at.line, step); p != nil {
@@ -89,7 +89,7 @@ func (s *Server) writeList(w *workspace) error {
 // goToPlace shows a hunk at its place.
 func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
 	r := p.LineRange(s.client.Encoding)
-	w.at = spot{uri: p.URI, line: r.Start.Line}
+	w.at = location{uri: p.URI, line: r.Start.Line}
 	if p.URI == s.reviewURI(w) {
 		if err := s.writeList(w); err != nil {
 			return nil, s.shown(err)

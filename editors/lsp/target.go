@@ -28,7 +28,7 @@ func (s *Server) touch(d *document, at *protocol.Range) {
 	}
 	s.touched = touched{uri: d.uri, at: at}
 	if at != nil {
-		d.workspace.at = spot{uri: d.uri, line: at.Start.Line}
+		d.workspace.at = location{uri: d.uri, line: at.Start.Line}
 		d.at = at.Start.Line
 	}
 }
@@ -131,20 +131,20 @@ func (s *Server) pathURI(name string) (*workspace, string) {
 	return w, uri
 }
 
-// spotOf returns the place of a command: that of its argument, else the user's latest one.
-func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
+// locationOf returns the location of a command: that of its argument, else the user's latest one.
+func (s *Server) locationOf(w *workspace, t *target) (location, error) {
 	at := w.at
 	switch {
 	case t.URI != "":
-		at = spot{uri: t.URI}
+		at = location{uri: t.URI}
 	case t.Path != "":
 		in, uri := s.pathURI(t.Path)
 		if n := len(s.openAs(t.Path)); in == nil && n > 1 {
-			return spot{}, invalidParams("path", fmt.Sprintf("%s is the name of %d open files: %s", t.Path, n, s.client.ToName()))
+			return location{}, invalidParams("path", fmt.Sprintf("%s is the name of %d open files: %s", t.Path, n, s.client.ToName()))
 		} else if in == nil {
-			return spot{}, invalidParams("path", t.Path+" is in no folder that is open")
+			return location{}, invalidParams("path", t.Path+" is in no folder that is open")
 		}
-		at = spot{uri: uri}
+		at = location{uri: uri}
 	}
 	if t.Line > 0 {
 		at.line = t.Line - 1
@@ -165,7 +165,7 @@ func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 	if len(t.Hunks) > 0 {
 		return t.Hunks, nil
 	}
-	at, err := s.spotOf(w, t)
+	at, err := s.locationOf(w, t)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 	}
 	file := t.Path
 	if w.diffs[t.Path] == nil || t.Workspace == "" { // it is as an editor names it
-		at, err := s.spotOf(w, t)
+		at, err := s.locationOf(w, t)
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ type workspace struct {
 	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review; of the list: ""
 	shownFor  map[string][]string  // the same, by file
 	moved     map[string]string    // where renamed files under review are, by their former paths
-	at        spot                 // the user's latest place, as far as it is known
+	at        location             // the user's latest place, as far as it is known
 
 	reviewing  bool          // the list of all hunks is about to be updated
 	reviewTook time.Duration // how long the latest update took
@@ -80,8 +80,8 @@ type workspace struct {
 	moves    map[string][]string // former paths of files that diffs name, by path
 }
 
-// A spot is a place in a file.
-type spot struct {
+// A location is a line of a file.
+type location struct {
 	uri  string
 	line int
 }
