@@ -140,8 +140,8 @@ bench-trees: ## measure turns in a tree of 1,000,000 files beside git; it takes 
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers
 
-fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, stories of one file 20,000 times, of rewinds for 6,000 steps, and crashes in every step of decisions
-	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s)
+fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times and its stories 20,000 times, stories of one file 20,000 times, of rewinds for 6,000 steps, and crashes in every step of decisions
+	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s) -stories 20000
 	$(GO) test -count=1 -timeout 60m -run '^TestStories$$' ./daemon/internal/review -rapid.checks 20000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^Test(Crashes|Faults)' $(TESTS)/faults -every-crash
 	$(GO) test -count=1 -timeout 30m -run '^TestPlants$$' $(TESTS)/trees -every-plant

@@ -93,7 +93,7 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, forgets bool, err erro
 	r.bring(back, target, before.lines, after)
 	r.observeAttrs(target.Mode, 0)
 	r.reopenParts(after, of, back.Path)
-	r.past = back.File
+	r.past = back.File.Place(r.tombstones())
 	r.rev++
 	r.forget()
 	saved.Then = history.Pack(r.Current().Data)

@@ -33,6 +33,17 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 		}
 		return known[k]
 	}
+	firsts := map[*history.Gone]*history.Gone{}
+	firstPending := func(lines []history.Gone) *history.Gone {
+		o, known := firsts[&lines[0]]
+		if !known {
+			if i := slices.IndexFunc(lines, func(o history.Gone) bool { return find(o) != 0 }); i >= 0 {
+				o = &lines[i]
+			}
+			firsts[&lines[0]] = o
+		}
+		return o
+	}
 	for _, o := range back.Over {
 		if id := find(o); id != 0 {
 			b.instead[id] = nil
@@ -46,12 +57,12 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 			b.by[id] = u.Del
 			continue
 		}
-		for _, o := range u.Over {
-			if id := find(o); id != 0 {
+		for _, lines := range u.Over {
+			if o := firstPending(lines); o != nil {
 				if !of[o.Del] {
 					u.Del = o.Del
 				}
-				b.instead[id] = append(b.instead[id], u.Dead)
+				b.instead[find(*o)] = append(b.instead[find(*o)], u.Dead)
 				break
 			}
 		}

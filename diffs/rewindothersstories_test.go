@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"flag"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -32,12 +33,28 @@ func TestARewoundTurnStaysAway(t *testing.T) {
 	}
 }
 
+// TestRewindOfWholeTexts plays such stories in which sessions also replace the whole text.
+func TestRewindOfWholeTexts(t *testing.T) {
+	for seed := range storiesOf(t, 3000) {
+		s := newSessionsStory(seed)
+		s.whole = 2 + 2*(seed%3)
+		if !t.Run(fmt.Sprint(seed), s.play) {
+			return
+		}
+	}
+}
+
 // TestAmongSessionsAgain plays a story in which another session has replaced a line of an edit, and more of that edit is farther down.
 func TestAmongSessionsAgain(t *testing.T) {
 	newSessionsStory(32156).play(t)
 }
 
+var stories = flag.Int("stories", 0, "how many random stories each test of them plays; 0: as many as the gate")
+
 func storiesOf(t *testing.T, n int) int {
+	if *stories > 0 {
+		return *stories
+	}
 	if testing.Short() {
 		return n / 10
 	}
@@ -58,6 +75,7 @@ type sessionsStory struct {
 	done    []step
 	calls   int
 	accepts bool            // hunks are accepted
+	whole   int             // one change in so many replaces the whole text; 0: none does
 	persons bool            // a person types
 	cuts    map[string]bool // turns that a rewind has cut off; nil: turns go on after it
 }
@@ -71,6 +89,14 @@ type step struct {
 // edited returns a text with some lines replaced, removed or put in.
 func (s *sessionsStory) edited(text string) string {
 	lines := splitLines(text)
+	if s.whole > 0 && s.rng.Intn(s.whole) == 0 {
+		lines = nil
+		for range s.rng.Intn(5) {
+			s.lines++
+			lines = append(lines, fmt.Sprintf("l%d\n", s.lines))
+		}
+		return strings.Join(lines, "")
+	}
 	for range 1 + s.rng.Intn(2) {
 		at := s.rng.Intn(len(lines) + 1)
 		to := at

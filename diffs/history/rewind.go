@@ -1,8 +1,6 @@
 package history
 
-import (
-	"slices"
-)
+import "slices"
 
 // Back is what a file is to hold without some edits.
 type Back struct {
@@ -18,14 +16,19 @@ type Back struct {
 	Again   []Dead     // lines that the edits had written again; with Del 0, they had removed them themselves
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 	Over    []Gone     // lines that the edits wrote and others have removed since
-	Under   []Gone     // lines that others have removed then, in place of the edits
+	Under   []Covered  // lines that others have removed then, in place of the edits
 }
 
 // A Gone is a dead line in front of a present line.
 type Gone struct {
 	Dead
-	At   int
-	Over []Gone // of Under: what the edits had put over it, the first one first, or right beside that
+	At int
+}
+
+// A Covered is a dead line, and what the edits to take back had put over it, the first one first, or beside that.
+type Covered struct {
+	Gone
+	Over [][]Gone // lines share these lists
 }
 
 // A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
@@ -197,63 +200,6 @@ func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[
 		}
 	}
 	return stays, dead
-}
-
-// without returns dead lines in front of a present line without those that the edits wrote. Where such a line was replaced by
-// other edits, these have replaced what it had replaced.
-func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Back) (left []Dead) {
-	var by []Author               // the latest edit to take back that has replaced each of left, or what replaced it
-	var over [][]Gone             // what these edits have put over each of left
-	waiting := map[Author][]int{} // of left: lines that several of a group have replaced, for the last of these
-	for i, d := range dead {
-		if d.Ins <= 0 || !undone(d.Ins) {
-			left, by, over = append(left, d), append(by, d.removed()), append(over, nil)
-			continue
-		}
-		var under []int // of left: what d has replaced
-		for k := len(left) - 1; k >= 0 && by[k] == d.wrote(); k-- {
-			under = append(under, k)
-		}
-		under = append(under, waiting[d.wrote()]...)
-		delete(waiting, d.wrote())
-		var beside []Gone
-		stays := false // a part of what replaced them
-		switch {
-		case len(under) < 2:
-		case slices.ContainsFunc(dead[i+1:], func(o Dead) bool { return o.wrote() == d.wrote() }):
-			waiting[d.wrote()], under = under, nil
-		default:
-			if beside, stays = f.rest(line, d.wrote(), undone); stays {
-				under = nil
-			}
-		}
-		slices.Sort(under)
-		for _, k := range slices.Compact(under) {
-			by[k], over[k] = d.removed(), append(over[k], Gone{Dead: d, At: line})
-			if !undone(d.Del) {
-				left[k].Del, left[k].DelGroup = d.Del, d.DelGroup
-				over[k] = append(over[k], beside...)
-				back.Under = append(back.Under, Gone{left[k], line, over[k]})
-			}
-		}
-		if !undone(d.Del) {
-			back.Over = append(back.Over, Gone{Dead: d, At: line})
-			back.Changed, back.Forgets = true, true
-		}
-	}
-	return left
-}
-
-// rest returns what else a group has written behind a place: dead lines that others have removed, and whether there are present ones.
-func (f *File) rest(line int, group Author, undone func(int32) bool) (dead []Gone, present bool) {
-	for _, g := range f.Dead {
-		for _, d := range g.Lines {
-			if g.At > line && d.wrote() == group && !undone(d.Del) {
-				dead = append(dead, Gone{Dead: d, At: g.At})
-			}
-		}
-	}
-	return dead, slices.ContainsFunc(f.Runs, func(r Run) bool { return r.From >= line && r.Author == group })
 }
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
