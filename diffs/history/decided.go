@@ -17,14 +17,14 @@ func (f *File) PendingAs(old *File) *File {
 	for _, g := range old.Dead {
 		for _, d := range g.Lines {
 			if d.Pending {
-				d.Pending, d.Again = false, 0
+				d.Pending, d.Rejected, d.Again = false, false, 0
 				pending[d]++
 			}
 		}
 	}
 	return f.mark(func(_ int, d Dead) bool {
 		was := d.Pending
-		d.Pending, d.Again = false, 0
+		d.Pending, d.Rejected, d.Again = false, false, 0
 		pending[d]--
 		return was || pending[d] >= 0
 	})

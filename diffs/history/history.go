@@ -129,6 +129,9 @@ type Dead struct {
 	Copied  bool `json:"c,omitempty"`
 	Pending bool `json:"p,omitempty"` // as in Removed
 
+	// Rejected says that nobody had decided about the line, and a person has rejected what replaced it. So no rewind brings it back.
+	Rejected bool `json:"r,omitempty"`
+
 	// Again is an edit that wrote the line again when nobody had decided about Del.
 	Again int32 `json:"a,omitempty"`
 }

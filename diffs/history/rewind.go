@@ -126,6 +126,9 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 				behind[at+1] = append(behind[at+1], dead[n+1:]...)
 				break
 			}
+			if undone(d.Del) && d.Rejected {
+				continue
+			}
 			if undone(d.Del) && taken != nil {
 				if d.Del, d.DelGroup = taken.By, taken.Group; d.Del != 0 {
 					b.bury(d)

@@ -165,6 +165,9 @@ func (t *taking) edit(e Edit) {
 			if sum, ok := sumOf(r.Text); person && ok {
 				t.goes = append(t.goes, lostLine{sum, is.edit()})
 			}
+			if t.step.Who == Decision {
+				t.reject(dead, i, is, e)
+			}
 			if person && by > 0 && !t.doom(dead, i, is, e) && !slices.Contains(written, by) {
 				written = append(written, by)
 			}
@@ -174,6 +177,11 @@ func (t *taking) edit(e Edit) {
 		gap(n)
 	} else {
 		gap(-1)
+	}
+	if t.step.Who == Decision && slices.ContainsFunc(e.Added, func(a Added) bool { return a.By != 0 }) {
+		for k := range dead {
+			dead[k].Rejected = false // what replaced it is back
+		}
 	}
 	t.meet(e, dead, written, group)
 }
@@ -208,6 +216,18 @@ func (t *taking) doom(dead []candidate, i int, by Author, e Edit) bool {
 		dead[len(dead)-1-k].doomed = true
 	}
 	return n > 0
+}
+
+// reject marks the dead lines that nobody had decided about, and that line i of those that a decision removes had replaced.
+func (t *taking) reject(dead []candidate, i int, by Author, e Edit) {
+	over := []Author{by}
+	for k := len(dead) - 1; k >= 0 && dead[k].before == i && slices.Contains(over, dead[k].removed()); k-- {
+		if !dead[k].Pending || k > 0 && len(over) == 1 && dead[k-1].before == i && dead[k-1].removed() == by && !t.removesRun(e, e.From+i) {
+			return // a part of what they were replaced by stays
+		}
+		dead[k].Rejected = true
+		over = append(over, dead[k].wrote())
+	}
 }
 
 // startsRun reports whether a present line is the first of a run.
