@@ -208,8 +208,14 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 			w.put(c, item, nil)
 		}
 		for _, call := range change.Calls {
+			put := sessions.PutChanges{ItemID: call.ItemID, Changes: call.Changes, More: call.More, Open: call.Open}
+			if put.Open {
+				c.ops = append(c.ops, put)
+				continue
+			}
 			w.seq++
-			c.ops = append(c.ops, sessions.PutChanges{ItemID: call.ItemID, Seq: w.seq, Changes: call.Changes, More: call.More})
+			put.Seq = w.seq
+			c.ops = append(c.ops, put)
 			c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: sessions.KindItem, ID: call.ItemID, Seq: w.seq, stored: true})
 		}
 		if change.Turn != nil {

@@ -46,7 +46,7 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			ops[i] = op
 			size += len(op.JSON) + len(op.Detail)
 		case PutChanges:
-			if op.ItemID == "" || op.Seq == 0 {
+			if op.ItemID == "" || op.Open != (op.Seq == 0) {
 				return nil, 0, fmt.Errorf("store: changes of item %q without an id or a seq", op.ItemID)
 			}
 			for i := range op.Changes {

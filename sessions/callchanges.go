@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -32,13 +33,13 @@ func (w space) putChanges(op PutChanges) error {
 	if err != nil {
 		return nil
 	}
-	item.Changes, item.MoreChanges, item.Seq = op.Changes, op.More, op.Seq
+	item.Changes, item.MoreChanges, item.Seq = op.Changes, op.More, cmp.Or(op.Seq, item.Seq)
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(item); err != nil {
 		return fmt.Errorf("item %q: %w", op.ItemID, err)
 	}
-	v := stored{flags: flagsOf(item), seq: op.Seq, json: bytes.TrimSuffix(out.Bytes(), []byte("\n"))}
+	v := stored{flags: flagsOf(item), seq: item.Seq, json: bytes.TrimSuffix(out.Bytes(), []byte("\n"))}
 	return w.replace(b, key, v, changed{kind: KindItem, id: op.ItemID})
 }

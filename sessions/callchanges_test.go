@@ -42,7 +42,14 @@ func TestPutChanges(t *testing.T) {
 	require.Equal(t, []uint64{5, 6}, []uint64{since[0].Seq, since[1].Seq})
 	require.Contains(t, string(since[0].JSON), "-<a>", "as the daemon encodes it")
 
+	must(t, s, PutChanges{ItemID: ItemID("t", 1), Changes: changes[:0], Open: true})
+	running, err = s.Item(ItemID("t", 1))
+	require.NoError(t, err)
+	require.Empty(t, running.Changes)
+	require.EqualValues(t, 6, running.Seq, "nobody is told of what an open call has changed")
+
 	must(t, s, PutChanges{ItemID: ItemID("gone", 0), Seq: 7, Changes: changes})
 	require.Error(t, submit(s, root, PutChanges{ItemID: "nothing", Seq: 8}))
 	require.Error(t, submit(s, root, PutChanges{ItemID: it.ID}))
+	require.Error(t, submit(s, root, PutChanges{ItemID: it.ID, Seq: 8, Open: true}))
 }

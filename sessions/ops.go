@@ -19,7 +19,8 @@ type PutChanges struct {
 	ItemID  string
 	Seq     uint64
 	Changes []Change
-	More    int // the item's MoreChanges
+	More    int  // the item's MoreChanges
+	Open    bool // the call has not ended: the item keeps its seq, and Seq is 0
 }
 
 // RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq. It does nothing if the session is

@@ -53,6 +53,7 @@ type call struct {
 	changes []sessions.Change
 	more    int
 	news    bool
+	fresh   bool // something of it was not given out by Open
 	certain bool // one of the changes is certainly the call's
 }
 
@@ -67,11 +68,12 @@ type latest struct {
 	after      sum
 }
 
-// A Call is a call that has ended, with what it has changed so far.
+// A Call is a call with what it has changed so far.
 type Call struct {
 	ItemID  string
 	Changes []sessions.Change
 	More    int
+	Open    bool // it has not ended
 }
 
 // Begin begins a turn: changes of others are left out.
@@ -118,7 +120,7 @@ func (l *Log) Take() (all []Call) {
 		}
 		c.news, t.ended[item] = false, true
 		t.tell(item, c, l.Opened)
-		all = append(all, Call{item, slices.Clone(c.changes), c.more})
+		all = append(all, Call{item, slices.Clone(c.changes), c.more, false})
 	}
 	for _, t := range l.turns {
 		if t.over {
@@ -127,6 +129,20 @@ func (l *Log) Take() (all []Call) {
 	}
 	if l.news = left; l.over || l.kept > maxKept {
 		l.clear()
+	}
+	return all
+}
+
+// Open returns the open calls that have changed something since it was called last. That is to be stored beside what the review knows, for
+// the case that the daemon is killed: then nothing else says which call made a change that was taken in before.
+func (l *Log) Open() (all []Call) {
+	for _, item := range l.news {
+		c := l.calls[item]
+		t := l.turns[c.turn]
+		if _, ended := t.ended[item]; c.fresh && !ended && !t.over {
+			c.fresh = false
+			all = append(all, Call{item, slices.Clone(c.changes), c.more, true})
+		}
 	}
 	return all
 }
@@ -164,7 +180,7 @@ func (l *Log) of(by *diffs.Source) *call {
 		l.calls[by.ItemID] = c
 	}
 	c.certain = c.certain || by.Via != "" && by.Via != diffs.ViaUnknown
-	if !c.news {
+	if c.fresh = true; !c.news {
 		c.news = true
 		l.news = append(l.news, by.ItemID)
 	}

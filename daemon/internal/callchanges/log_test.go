@@ -104,6 +104,31 @@ func TestChangesOfCalls(t *testing.T) {
 	require.Equal(t, []string{"killed: modified f +1 -1", "killed: modified f +1 -0"}, take())
 }
 
+// TestOpenCallsAreGivenOut: what an open call has changed is given out each time it changes something, and again when it has ended.
+func TestOpenCallsAreGivenOut(t *testing.T) {
+	l, _ := began(t)
+	open := func() (n int) {
+		for _, c := range l.Open() {
+			require.True(t, c.Open)
+			n += len(c.Changes)
+		}
+		return n
+	}
+	l.Note(Place{Path: "f"}, "", text("1\n"), text("2\n"), by("1"))
+	require.Equal(t, 1, open())
+	require.Zero(t, open())
+	require.Empty(t, l.Take())
+	l.Note(Place{Path: "g"}, "", text("1\n"), text("2\n"), by("1"))
+	require.Equal(t, 2, open())
+	l.Note(Place{Path: "h"}, "", text("1\n"), text("2\n"), by("1"))
+	l.Ended("t", "1")
+	require.Zero(t, open())
+	all := l.Take()
+	require.Len(t, all, 1)
+	require.False(t, all[0].Open)
+	require.Len(t, all[0].Changes, 3)
+}
+
 // TestChangesAreBounded: those of a call take no more than their bounds, and say so.
 func TestChangesAreBounded(t *testing.T) {
 	l, _ := began(t)

@@ -361,7 +361,7 @@ func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then fu
 func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil
-	cut, calls := r.cut, r.made.Take()
+	cut, calls := r.cut, append(r.made.Open(), r.made.Take()...)
 	r.cut = nil
 	if len(ops) == 0 && len(published) == 0 && len(views) == 0 && cut == nil && len(calls) == 0 {
 		numbered()

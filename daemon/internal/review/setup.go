@@ -75,7 +75,7 @@ type Loop interface {
 // A Commit is a set of changes that a Reviewer stores and publishes together.
 type Commit struct {
 	Ops      []sessions.Op
-	Calls    []callchanges.Call // what calls have changed; each gets a seq
+	Calls    []callchanges.Call // what calls have changed; each gets a seq, unless it is open
 	Items    []*sessions.Item   // each gets a seq
 	Turn     *sessions.Turn     // gets a seq after all of it; or nil
 	Cut      *stored.Cut        // turns that leave a session's transcript; or nil

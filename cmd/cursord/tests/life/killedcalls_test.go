@@ -298,3 +298,26 @@ func TestKilledAfterTheAnswer(t *testing.T) {
 		require.Equal(m.T, "do it", page.Turns[0].Prompt)
 	})
 }
+
+// TestKilledAfterALookAtAnOpenCall: a change that a person has looked at while its command ran is still that command's after a kill.
+func TestKilledAfterALookAtAnOpenCall(t *testing.T) {
+	t.Parallel()
+	edit := world.Edits("1", "a.txt", "one\ntwo\n", "one\nTWO\n")
+	shell := world.Shells("2", "sleep 0.2; echo more >>a.txt; touch ../changed; until test -e ../go; do sleep 0.02; done")
+	midTurns(t, append(append([]string{world.InitLine}, edit...), shell[0], shell[1]), nil, func(m *midTurn) {
+		m.settles("../changed")
+		require.True(m.T, world.Comes(world.Patience, func() bool {
+			d := m.e.Diffs()["a.txt"]
+			return d != nil && slices.Contains(world.Vias(d), "shell")
+		}))
+		m.settles()
+		m.kills(nil)
+		var page struct{ Items []*sessions.Item }
+		m.e.Must("session/read", world.Obj{"sessionId": m.turn.SessionID}, &page)
+		command := page.Items[slices.IndexFunc(page.Items, func(it *sessions.Item) bool { return it.Tool != nil && it.Tool.CallID == "2" })]
+		require.Equal(m.T, sessions.ItemCancelled, command.Status)
+		require.Len(m.T, command.Changes, 1)
+		require.Equal(m.T, "a.txt", command.Changes[0].Path)
+		require.Contains(m.T, command.Changes[0].Patch, "+more")
+	})
+}
