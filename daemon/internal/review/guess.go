@@ -23,8 +23,10 @@ type guess struct {
 
 // guessed records that the author of a file's last change was guessed; before is the review without that change.
 func (f *file) guessed(before *diffs.Review, by diffs.Source) {
-	by.Via = diffs.ViaUnknown
-	if f.guess = nil; before != nil && len(f.tree.Starts.All()) > 0 && !f.tree.Isolated() { // in a copy, all changes are its agent's
+	if !f.tree.Isolated() { // in a copy, all changes are its agent's
+		by.Via = diffs.ViaUnknown
+	}
+	if f.guess = nil; before != nil && len(f.tree.Starts.All()) > 0 {
 		f.guess = &guess{before: before, by: by, rev: f.Review.Rev()}
 	}
 }

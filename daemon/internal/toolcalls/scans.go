@@ -94,7 +94,9 @@ func (t *Observer) withPostponed(path string, src *diffs.Source) *diffs.Source {
 		return src
 	}
 	maybe := *src
-	maybe.Via = diffs.ViaUnknown
+	if !t.Tree.Isolated() {
+		maybe.Via = diffs.ViaUnknown
+	}
 	return &maybe
 }
 

@@ -44,3 +44,23 @@ func TestACommandsChangeOfAPendingFileIsAtItsCall(t *testing.T) {
 		require.Equal(t, []string{"edit", "shell"}, world.Vias(e.Diffs()["f"]))
 	})
 }
+
+// TestAnEditRightAfterACommandIsAtItsCall: the daemon sees what a command and the edit after it have made of a file at once.
+func TestAnEditRightAfterACommandIsAtItsCall(t *testing.T) {
+	bothKinds(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.Put("f", "1\n2\n3\n4\n")
+		w.Commits()
+		w.Rests()
+		w.Plays(world.Lines(world.Shells("1", "echo 5 >>f"), world.Edits("2", "f", "1\n2\n3\n4\n5\n", "one\n2\n3\n4\n5\n"))...)
+		w.Start()
+		e := w.Opens()
+		turn := e.Turn(world.Obj{"sessionId": e.Isolates().ID})
+		require.Equal(t, []string{"edit", "shell"}, world.Vias(e.Diffs()["f"]))
+		for _, it := range e.Items(turn.ID) {
+			if it.Tool != nil {
+				require.Len(t, it.Changes, 1, it.Tool.CallID)
+			}
+		}
+	})
+}
