@@ -51,9 +51,8 @@ function M.changed(buf)
     end
   end
   local reason = vim.v.fcs_reason
-  local held = reason == 'conflict' and (workspace.find(buf) or glance.is_looking())
-    or reason == 'deleted' and is_busy(buf)
-  if not held then
+  local used = workspace.find(buf) or glance.is_looking()
+  if not used or reason ~= 'conflict' and reason ~= 'deleted' then
     vim.v.fcs_choice = 'ask'
     return
   end

@@ -191,7 +191,7 @@ local function finish(verb, ws, opts, ok, applied, skipped)
       text = ('%s; both sides stay in %s'):format(text, places)
     end
     text = opts.gone and text .. '; the file is gone, u brings it back' or text
-    if opts.bulk and verb == 'reject' and applied > 0 then
+    if opts.bulk and verb == 'reject' and applied > 0 and #skipped == 0 then
       local way = require('cursord.ways').to('undo')
       text = ('%s; %s brings %s back'):format(text, way, applied == 1 and 'it' or 'them')
     end
