@@ -124,7 +124,8 @@
                    (null (assq ws cursord--deciding))))
             (undo-boundary)
             (let ((last-command nil)) (undo))
-            (cursord-test-hears "undone: the reject of 1 hunk; 1 hunk left in 1 file")
+            (cursord-test-hears
+             "undone: the reject of 1 hunk; 1 hunk left in 1 file")
             (should (equal (concat text "mine\n") (buffer-string)))
             (should-not (cursord-test-get "a"))
             (should (equal (and there (concat text "mine\n"))
