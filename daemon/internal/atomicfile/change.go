@@ -20,7 +20,7 @@ type Change struct {
 	Mode     fs.FileMode // for a file whose own mode is unknown
 	Dirs     []string    // folders that To needs and that do not exist, the innermost first
 	Links    Links       // the file that may be written in place at To
-	Free     Free        // not nil: Carry only tries
+	Tried    Tried       // not nil: Carry only tries
 }
 
 // Writes reports whether the change writes the disk.
@@ -34,7 +34,7 @@ func (c *Change) Vacates() bool { return c.Before.Exists && (c.From != c.To || !
 
 // Carry carries out a change. If it fails, the folder is as before; the errors include ErrChanged and ErrOccupied.
 func (t Root) Carry(c *Change) error {
-	if c.Free != nil {
+	if c.Tried != nil {
 		return t.try(c)
 	}
 	moves := c.From != c.To && c.Before.Exists

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/stored"
@@ -157,16 +158,14 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 	return plan, failed
 }
 
-// writeOrder returns the order in which to carry out plans. Files to delete come first, because they make room.
-func writeOrder(plan []*planned) (order []int) {
-	for _, removals := range []bool{true, false} {
-		for i, p := range plan {
-			if removal := p != nil && p.change.Before.Exists && !p.change.After.Exists; removal == removals {
-				order = append(order, i)
-			}
+// writeOrder returns the order in which to carry out plans.
+func writeOrder(plan []*planned) []int {
+	return atomicfile.Order(len(plan), func(i int) (in any, c *atomicfile.Change) {
+		if p := plan[i]; p != nil {
+			in, c = p.change.in, &p.change.Change
 		}
-	}
-	return order
+		return in, c
+	})
 }
 
 // abandon takes back plans that will not be carried out.

@@ -61,7 +61,7 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 	}
 	copiesFirst(plan)
 	if rw.Dry {
-		r.carryAll(plan, atomicfile.Free{}, &out)
+		r.carryAll(plan, atomicfile.Tried{}, &out)
 		out.Patch = r.patchOf(plan)
 		abandon(plan)
 		return p.Answer(out, nil)
@@ -85,11 +85,11 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 	return true
 }
 
-// carryAll writes what a rewind has planned or, with free, tries that. It returns what went well, and takes the rest out of the plan.
-func (r *Reviewer) carryAll(plan []*planned, free atomicfile.Free, out *api.Decided) (touched []*file, parts []decisionlog.File) {
+// carryAll writes what a rewind has planned or, with tried, tries that. It returns what went well, and takes the rest out of the plan.
+func (r *Reviewer) carryAll(plan []*planned, tried atomicfile.Tried, out *api.Decided) (touched []*file, parts []decisionlog.File) {
 	for _, i := range writeOrder(plan) {
 		one := plan[i]
-		one.change.Free = free
+		one.change.Tried = tried
 		if err := r.write(one.f, one.change); err != nil {
 			one.undo()
 			out.Skipped, plan[i] = append(out.Skipped, api.SkippedBy(one.f.path, err)), nil

@@ -147,7 +147,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	var err error
 	there := c.in.files[c.To]
 	switch {
-	case c.To != c.From && there != nil && there.pending() && !there.leaves:
+	case c.To != c.From && there != nil && there.pending() && !there.leaves && !c.Tried.Frees(c.in.Absolute(c.To), false):
 		err = atomicfile.ErrOccupied
 	case c.in != f.tree && f.claimed() != nil:
 		err = fmt.Errorf("%w: the file there has moved to %s in the copy; decide that move first", atomicfile.ErrOccupied, f.claimed().path)
@@ -156,7 +156,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	}
 	switch {
 	case err == nil:
-		if c.Free == nil {
+		if c.Tried == nil {
 			r.written(f, c)
 		}
 		return nil

@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,6 +102,49 @@ func TestDryRewindIsLikeTheRealOne(t *testing.T) {
 				require.Equal(t, out.Applied > 0, then != w.Listing(), "%s", w.Listing())
 				require.Equal(t, out.Applied > 0, dry.Patch != "", dry.Patch)
 				t.Log(out.Applied, out.Skipped)
+			})
+		}
+	}
+}
+
+// TestDryRewindWhereTwoFilesGoToOnePath: a person has made a file where an agent had moved one away, and the agent has taken that one away, too.
+func TestDryRewindWhereTwoFilesGoToOnePath(t *testing.T) {
+	t.Parallel()
+	for _, agent := range [][]string{{"mv x y", "mv x z"}, {"mv x z", "mv x y"}, {"mv x y", "rm x"}, {"mv x a", "rm x"}} {
+		for _, accepts := range []bool{false, true} {
+			t.Run(fmt.Sprint(agent, accepts), func(t *testing.T) {
+				t.Parallel()
+				w := world.New(t)
+				w.Put("x", "1\n2\n3\n4\n")
+				w.Start()
+				e := w.Opens()
+				w.Plays(commands(agent[0])...)
+				turn := e.Turn(nil)
+				w.Put("x", "mine\nalso mine\n")
+				w.Plays(commands(agent[1])...)
+				e.Turn(world.Obj{"sessionId": turn.SessionID})
+				if accepts {
+					e.Decides("diff/accept", world.Obj{"all": true})
+				}
+				then := w.Listing()
+				dry := rewinds(e, turn, world.Obj{"dryRun": true})
+				require.Equal(t, then, w.Listing())
+				out := rewinds(e, turn, nil)
+				require.Equal(t, 1, out.Applied, out.Skipped)
+				require.Len(t, out.Skipped, 1)
+				require.Equal(t, out.Applied, dry.Applied)
+				require.Equal(t, out.Skipped, dry.Skipped)
+				lines := w.Listing()
+				for _, d := range e.Diffs() {
+					for _, h := range d.Hunks {
+						lines += strings.Join(h.Lines, "\n")
+					}
+				}
+				require.Contains(t, lines, "also mine", "there, or to be rejected")
+				require.Contains(t, lines, "4")
+				t.Log(lines, out.Skipped)
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+				require.Equal(t, then, w.Listing())
 			})
 		}
 	}

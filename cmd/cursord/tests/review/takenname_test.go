@@ -87,3 +87,27 @@ func TestUndoOfAnAcceptWithoutItsLines(t *testing.T) {
 	require.Contains(t, err.Message, "cannot be taken back: those lines of g have changed since")
 	require.Equal(t, api.KindNotFound, e.Fails("diff/redo", here).Data.Kind)
 }
+
+// TestRejectOfAMoveGivesWay: a person has made a file where an agent had moved one away, and the agent has removed that one, too. The person's comes
+// back.
+func TestRejectOfAMoveGivesWay(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("x", "1\n2\n3\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands("mv x a")...)
+	turn := e.Turn(nil)
+	w.Put("x", "mine\nalso mine\n")
+	w.Plays(commands("rm x")...)
+	e.Turn(world.Obj{"sessionId": turn.SessionID})
+	then := w.Listing()
+	out := e.Decides("diff/reject", world.Obj{"all": true})
+	require.Equal(t, "mine\nalso mine\n", w.Get("x"))
+	require.Equal(t, "1\n2\n3\n", w.Get("a"))
+	require.Equal(t, 1, out.Applied)
+	require.Len(t, out.Skipped, 1)
+	require.Contains(t, out.Skipped[0].Message, "a cannot go to x")
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, then, w.Listing())
+}
