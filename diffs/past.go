@@ -289,32 +289,38 @@ type lender struct {
 	killed map[string][]Source
 }
 
-// ObserveFrom is Observe by a person who has accepted changes of another review of the file, whose edits the history gets.
+// ObserveFrom is Observe by a person who has accepted changes of another review of the file, whose edits the history gets: that of a copy which
+// only the agent writes.
 func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
 	l := &lender{from: from, wrote: map[string][]Source{}, killed: map[string][]Source{}}
-	source := func(n int32) (Source, bool) {
-		src := from.sources.of([]int32{n})
-		if len(src) == 0 {
-			return Source{}, false
-		}
-		return src[0], true
-	}
 	for i, a := range from.present().lines {
 		by, _ := from.past.Of(i)
-		if src, known := source(by); known && a.Ins == 0 {
+		if src, known := l.source(by); known && a.Ins == 0 {
 			l.wrote[trimEnd(a.Text)] = append(l.wrote[trimEnd(a.Text)], src)
 		}
 	}
 	if from.past != nil {
 		for _, g := range from.past.Dead {
 			for _, d := range g.Lines {
-				if src, known := source(d.Del); known {
+				if src, known := l.source(d.Del); known {
 					l.killed[trimEnd(d.Text)] = append(l.killed[trimEnd(d.Text)], src)
 				}
 			}
 		}
 	}
 	return r.observeAs(now, nil, l)
+}
+
+// source returns whose an edit is. In the other review, no change is a person's.
+func (l *lender) source(n int32) (src Source, known bool) {
+	of := l.from.sources.of([]int32{n})
+	if len(of) == 0 {
+		return src, false
+	}
+	if src = of[0]; src.Via == ViaUnknown {
+		src.Via = ViaTool
+	}
+	return src, true
 }
 
 // lend says which edits made a step.
@@ -346,8 +352,8 @@ func (l *lender) lend(r *Review, step *history.Step) {
 			return
 		}
 		for _, o := range l.from.past.Ops {
-			if src := l.from.sources.of([]int32{o.By}); o.Aspect == a && len(src) > 0 {
-				*by = r.sources.edit(src[0])
+			if src, known := l.source(o.By); o.Aspect == a && known {
+				*by = r.sources.edit(src)
 			}
 		}
 	}

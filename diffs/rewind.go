@@ -27,11 +27,13 @@ type Left struct {
 	Lost    bool // what they replaced is not known any more
 	Gone    bool // a person has removed the file, or moved it to where nobody has followed it
 	Told    bool // lines of which only an import has told
+	Maybe   bool // what may be a person's
 }
 
 // A rewound is what takes a rewind back.
 type rewound struct {
 	Undone
+	All     bool   `json:"all,omitempty"` // by RewindAll
 	Changes int    `json:"changes"`
 	State   []byte `json:"state"` // as Marshal made it, before
 	Past    []byte `json:"past,omitempty"`
@@ -55,12 +57,13 @@ func (d *Decision) Rewinds() bool { return d.Rewound != nil }
 // Forgets reports whether the decision is a rewind that changes nothing but what later rewinds may bring back.
 func (d *Decision) Forgets() bool { return d.Rewound != nil && d.Rewound.Forgets }
 
-// rewind is Rewind without its trial: after an error r may have changed, and the decision counts the changed places also if the content stays.
+// rewind is takeBack without its trial: after an error r may have changed, and the decision counts the changed places also if the content stays.
 // forgets is as in history.Back.
-func (r *Review) rewind(u Undone) (d Decision, left Left, forgets bool, err error) {
+func (r *Review) rewind(u Undone, all bool) (d Decision, left Left, forgets bool, err error) {
 	of := map[int32]bool{}
 	for i, n := range r.sources.numbers {
-		of[n] = u.Has(r.sources.by[i]) && !r.sources.by[i].Imported
+		src := r.sources.by[i]
+		of[n] = u.Has(src) && !src.Imported && (all || src.Via != ViaUnknown)
 	}
 	before := r.present()
 	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, texts(before.lines))
@@ -82,7 +85,7 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, forgets bool, err erro
 	if (back.Body.Kind == history.Absent) == r.is {
 		back.Changes = 1 // the file goes, or is there again, with all its lines
 	}
-	saved := &rewound{Undone: u, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
+	saved := &rewound{Undone: u, All: all, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
 	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
 	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
@@ -304,13 +307,13 @@ func (r *Review) undoRewind(d Decision) error {
 // know them by these.
 func (r *Review) redoRewind(d Decision) (Decision, error) {
 	redone := r.Copy()
-	again, _, err := redone.Rewind(d.Rewound.Undone)
+	again, _, err := redone.takeBack(d.Rewound.Undone, d.Rewound.All)
 	if err != nil || d.Size() > 0 && again.Size() == 0 {
 		return again, ErrOvertaken
 	}
 	if first, _, err := d.Rewound.load(); err == nil {
 		last := first.weave.Next
-		if _, _, err := first.Rewind(d.Rewound.Undone); err == nil {
+		if _, _, err := first.takeBack(d.Rewound.Undone, d.Rewound.All); err == nil {
 			redone.adoptLines(r.weave.Next, first, last)
 			redone.adopt(first)
 			again.Rewound.State, again.After = withLast(again.Rewound.State, last), redone.shape().sum()

@@ -12,12 +12,17 @@ import (
 
 // Rewind takes back what edits have done, pending or accepted, where it is still as they left it: the lines that they wrote
 // go, those that they removed come back, and so do the file, its path, its mode and an earlier content without lines. What
-// somebody else has written, or changed since, stays. It returns ErrNotFound if there is nothing to take back; left says
-// what stays in either case.
-func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
+// somebody else has written, or changed since, stays, and so does what may be a person's (ViaUnknown). It returns ErrNotFound if there is nothing
+// to take back; left says what stays in either case.
+func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) { return r.takeBack(u, false) }
+
+// RewindAll is Rewind where nothing is a person's: in a copy that only the agent writes.
+func (r *Review) RewindAll(u Undone) (d Decision, left Left, err error) { return r.takeBack(u, true) }
+
+func (r *Review) takeBack(u Undone, all bool) (d Decision, left Left, err error) {
 	trial := r.Copy()
 	var forgets bool
-	if d, left, forgets, err = trial.rewind(u); err == nil && trial.isPath == r.isPath && trial.Current().same(r.Current()) {
+	if d, left, forgets, err = trial.rewind(u, all); err == nil && trial.isPath == r.isPath && trial.Current().same(r.Current()) {
 		d.Rewound.Changes = 0
 		if d.Rewound.Forgets = trial.shape().sum() == r.shape().sum(); d.Rewound.Forgets && !forgets {
 			d, err = Decision{}, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
@@ -26,10 +31,23 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	left.Told = slices.ContainsFunc(r.sources.by, func(s Source) bool { return s.Imported && u.Has(s) })
 	if err != nil {
 		left.Gone = !r.is && r.past.Taken(func(n int32) bool { return slices.ContainsFunc(r.sources.of([]int32{n}), u.Has) })
-		return d, left, err
+		trial = r
 	}
+	left.Maybe = !all && r.maybeIn(u, trial)
 	*r = *trial
-	return d, left, nil
+	return d, left, err
+}
+
+// maybeIn reports whether a rewind of what may be a person's, too, would leave something else than sure, which is the review after a rewind.
+func (r *Review) maybeIn(u Undone, sure *Review) bool {
+	if !slices.ContainsFunc(r.sources.by, func(s Source) bool { return s.Via == ViaUnknown && u.Has(s) }) {
+		return false
+	}
+	all := r.Copy()
+	if _, _, _, err := all.rewind(u, true); err != nil {
+		return false
+	}
+	return all.isPath != sure.isPath || !all.Current().same(sure.Current()) || all.shape().sum() != sure.shape().sum()
 }
 
 // undecided returns what of the file nobody has decided about; nil if there is no file, either.

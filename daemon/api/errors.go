@@ -27,7 +27,7 @@ const (
 	KindTooLarge           ErrorKind = "tooLarge"
 	KindUnavailable        ErrorKind = "unavailable" // the daemon is stopping, or cannot be reached; it did nothing
 	KindInternal           ErrorKind = "internal"
-	KindMaybeYours         ErrorKind = "maybeYours"   // only in Skipped: no call of the agent explains the hunk
+	KindMaybeYours         ErrorKind = "maybeYours"   // only in Skipped: no call of the agent explains the change
 	KindChangedSince       ErrorKind = "changedSince" // only in Skipped: somebody has changed the file since
 	KindForgotten          ErrorKind = "forgotten"    // only in Skipped: what was there before is not known any more
 	KindImported           ErrorKind = "imported"     // only in Skipped: the session was imported, and what was there before is not known here

@@ -68,6 +68,7 @@ func Left(path string, left diffs.Left) (skipped []api.Skipped) {
 		}
 	}
 	skip(left.Changed, api.KindChangedSince, "")
+	skip(left.Maybe, api.KindMaybeYours, "what may be yours, since it is not surely the agent's")
 	skip(left.Lost, api.KindForgotten, "what it held before is not known")
 	skip(left.Told, api.KindImported, "the session was imported, and an export does not have what its lines replaced")
 	skip(left.Gone, api.KindNotFound, "it is gone since; if it was moved, it stays as it is there")

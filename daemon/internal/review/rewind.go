@@ -129,8 +129,11 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	if err := r.load(f); err != nil {
 		return skip(api.StoreError(err))
 	}
-	trial := f.Review.Copy()
-	if _, left, err := trial.Rewind(u); err != nil && left == (diffs.Left{}) {
+	rewind := (*diffs.Review).Rewind
+	if f.tree.isolated() {
+		rewind = (*diffs.Review).RewindAll // only the agent writes there
+	}
+	if _, left, err := rewind(f.Review.Copy(), u); err != nil && left == (diffs.Left{}) {
 		return nil, nil // nothing in it is of these edits
 	}
 	disk, err := r.refresh(f)
@@ -140,7 +143,7 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	unsaved := len(f.Buffers) > 0 && f.WritesReal(false)
 	var left diffs.Left
 	p, err := r.plan(client, f, disk, func(review *diffs.Review) (d diffs.Decision, err error) {
-		if d, left, err = review.Rewind(u); err == nil && unsaved {
+		if d, left, err = rewind(review, u); err == nil && unsaved {
 			if err = unsavedStep(f); d.Forgets() {
 				err = diffs.ErrNotFound // nothing that the editor holds would change
 			}

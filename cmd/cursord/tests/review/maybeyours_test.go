@@ -62,6 +62,29 @@ func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 }
 
+// TestRewindLeavesWhatMayBeYours takes back a turn with a hunk that no call of the agent explains, pending and accepted.
+func TestRewindLeavesWhatMayBeYours(t *testing.T) {
+	t.Parallel()
+	for _, accepts := range []bool{false, true} {
+		w := world.New(t)
+		e, turn := w.Unexplained()
+		if accepts {
+			e.Decides("diff/accept", world.Obj{"all": true})
+		}
+		dry := rewinds(e, turn, world.Obj{"dryRun": true})
+		require.NotContains(t, dry.Patch, "notes.txt")
+		out := rewinds(e, turn, nil)
+		require.Len(t, out.Skipped, 1)
+		require.Equal(t, "notes.txt", out.Skipped[0].Path)
+		require.Equal(t, api.KindMaybeYours, out.Skipped[0].Kind)
+		require.Equal(t, out.Skipped, dry.Skipped)
+		w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
+		require.Len(t, e.Diffs(), map[bool]int{false: 1}[accepts])
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		w.RequireTree(world.UnexplainedAfter)
+	}
+}
+
 // TestNothingMayBeYoursInACopy plays the same turn in a copy, where only the agent works: every hunk is the agent's.
 func TestNothingMayBeYoursInACopy(t *testing.T) {
 	t.Parallel()
@@ -70,7 +93,7 @@ func TestNothingMayBeYoursInACopy(t *testing.T) {
 	w.Start()
 	e := w.Opens()
 	s := e.Isolates()
-	e.Ok(s)
+	turn := e.Ok(s)
 	for path, d := range e.Diffs() {
 		require.NotContains(t, world.Vias(d), "unknown", path)
 	}
@@ -79,6 +102,11 @@ func TestNothingMayBeYoursInACopy(t *testing.T) {
 	require.Empty(t, out.Skipped)
 	require.Equal(t, 3, out.Applied)
 	w.RequireTree(world.UnexplainedBefore)
+	require.Equal(t, world.UnexplainedBefore["notes.txt"], w.Copied(s, "notes.txt"))
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	back := rewinds(e, turn, nil)
+	require.Empty(t, back.Skipped)
+	require.Equal(t, 3, back.Applied)
 	require.Equal(t, world.UnexplainedBefore["notes.txt"], w.Copied(s, "notes.txt"))
 }
 

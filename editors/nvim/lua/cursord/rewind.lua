@@ -26,6 +26,7 @@ local kinds = {
   changedSince = 'changed since',
   forgotten = 'too long ago',
   imported = 'imported',
+  maybeYours = 'may be yours',
   conflict = 'cannot be written now',
 }
 
