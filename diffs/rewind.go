@@ -75,9 +75,9 @@ func (r *Review) rewind(u Undone, all bool) (d Decision, left Left, forgets bool
 	if back == nil {
 		return d, left, false, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
 	}
-	left = Left{Changed: back.Changed, Lost: back.Lost}
 	under := r.beneathOthers(of, back)
-	if pending = pending || len(under.instead) > 0; back.Changes == 0 && pending {
+	left = Left{Changed: back.Changed || under.lacks, Lost: back.Lost}
+	if pending = pending || len(under.instead) > 0 || under.changes; back.Changes == 0 && pending {
 		back.Changes = 1 // what somebody has changed since is not pending any more
 	} else if back.Changes == 0 && !back.Forgets {
 		return d, left, false, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
@@ -248,6 +248,9 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 			r.settle(target.Exists, target.body(), false)
 		}
 		return
+	}
+	if under.removed != nil {
+		r.weave.Atoms = under.removed
 	}
 	r.align(of, back, under)
 	kept := make([]atom, 0, len(r.weave.Atoms))

@@ -17,6 +17,13 @@ type Back struct {
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 	Over    []Gone     // lines that the edits wrote and others have removed since
 	Under   []Covered  // lines that others have removed then, in place of the edits
+	Beneath []Buried   // the lines that others have removed with the text; nil if these have not removed it
+}
+
+// A Buried is a dead line of a file that has no lines.
+type Buried struct {
+	Dead
+	Back bool // the edits had removed the line: without them, it went with the text
 }
 
 // A Gone is a dead line in front of a present line.
@@ -29,6 +36,7 @@ type Gone struct {
 type Covered struct {
 	Gone
 	Over [][]Gone // lines share these lists
+	n    int      // among the dead lines at At
 }
 
 // A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
@@ -77,10 +85,12 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 		if op := back.above(TheBody); op != nil && op.Was.Kind == Text {
 			taken.By = op.By
 		}
-		without := &Back{File: &File{}}
-		f.rewindLines(without, undone, is, lines, &taken)
+		without := &Back{File: &File{}, Beneath: []Buried{}}
+		if f.rewindLines(without, undone, is, lines, &taken); taken.By == 0 {
+			without.Beneath = nil
+		}
 		back.Forgets = back.Forgets || len(back.Lines) > 0
-		back.File.Runs, back.File.Dead, back.Lines = nil, without.File.Dead, nil
+		back.File.Runs, back.File.Dead, back.Lines, back.Beneath = nil, without.File.Dead, nil, without.Beneath
 	}
 	back.File.Touched = slices.DeleteFunc(slices.Clone(f.Touched), undone)
 	if back.File.Empty() {
@@ -110,7 +120,11 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 		}
 	}
 	for i := 0; ; i++ {
-		dead := append(behind[i], f.without(undone, c.graves(), i, back)...)
+		known := len(back.Under)
+		dead, under := append(behind[i], f.without(undone, c.graves(), i, back)...), map[int]bool{}
+		for _, u := range back.Under[known:] {
+			under[len(behind[i])+u.n] = true
+		}
 		for n, d := range dead {
 			if d.Again != 0 && undone(d.Again) {
 				if back.Again = append(back.Again, d); undone(d.Del) {
@@ -132,6 +146,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 			if undone(d.Del) && taken != nil {
 				if d.Del, d.DelGroup = taken.By, taken.Group; d.Del != 0 {
 					b.bury(d)
+					back.Beneath = append(back.Beneath, Buried{d, true})
 				}
 				continue
 			}
@@ -148,7 +163,9 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 				b.alive(d.wrote(), 1)
 				continue
 			}
-			b.bury(d)
+			if b.bury(d); taken != nil {
+				back.Beneath = append(back.Beneath, Buried{d, under[n]})
+			}
 		}
 		if i >= len(lines) {
 			break

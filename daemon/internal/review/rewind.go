@@ -130,7 +130,7 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 		return skip(api.StoreError(err))
 	}
 	rewind := (*diffs.Review).Rewind
-	if f.tree.isolated() {
+	if f.tree.Isolated() {
 		rewind = (*diffs.Review).RewindAll // only the agent writes there
 	}
 	if _, left, err := rewind(f.Review.Copy(), u); err != nil && left == (diffs.Left{}) {

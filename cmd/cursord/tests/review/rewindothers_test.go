@@ -37,6 +37,32 @@ func TestRewindBeneathAnotherSession(t *testing.T) {
 	}
 }
 
+// TestRewindBeneathADeletion: after a rewind, a reject of what another session has deleted brings back the file from before both.
+func TestRewindBeneathADeletion(t *testing.T) {
+	t.Parallel()
+	for _, accepts := range []bool{false, true} {
+		w := world.New(t)
+		w.Put("f", "one\ntwo\nthree\n")
+		w.Start()
+		e := w.Opens()
+		w.Plays(commands("sed -i /two/d f")...)
+		first := e.Turn(world.Obj{"prompt": "first"})
+		if accepts {
+			e.Decides("diff/accept", world.Obj{"all": true})
+		}
+		w.Plays(commands("rm f")...)
+		e.Turn(world.Obj{"prompt": "of another session"})
+		rewinds(e, first, nil)
+		require.Equal(t, []string{"-one", "-two", "-three"}, e.Diffs()["f"].Hunks[0].Lines)
+		e.Decides("diff/reject", world.Obj{"all": true})
+		require.Equal(t, "one\ntwo\nthree\n", w.Get("f"))
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		e.Decides("diff/reject", world.Obj{"all": true})
+		require.Equal(t, map[bool]string{true: "one\nthree\n", false: "one\ntwo\nthree\n"}[accepts], w.Get("f"))
+	}
+}
+
 // TestRedoOfADecisionAfterARewind undoes a rewind and the accept after it, and makes both again: nothing is pending, as after the accept.
 func TestRedoOfADecisionAfterARewind(t *testing.T) {
 	t.Parallel()
