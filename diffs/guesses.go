@@ -2,6 +2,9 @@ package diffs
 
 import "slices"
 
+// tellingPending is telling for a line that is pending: the review shows it as an edit's already.
+const tellingPending = 4
+
 // Tell drops those guesses (ByText) among the origins of a text whose lines anybody may have typed. One guess is a run of lines of the same
 // turn; lines of few letters, such as a brace, do not end it. It stays if the lines of the run that the text has only once are telling.
 func Tell(origins []Origin, text string) (told []Origin) {
@@ -51,4 +54,23 @@ func Tell(origins []Origin, text string) (told []Origin) {
 		}
 	}
 	return told
+}
+
+// doubtful returns a function that reports whether a line of a text may be the person's who has written the text over another one that had
+// the line, too. Adjacent pending lines are the edits', as a reject has it, if one of them is in the text once and tells something.
+func doubtful(lines []atom) func(line int) bool {
+	count, theirs := map[string]int{}, make([]bool, len(lines))
+	for _, l := range lines {
+		count[trimEnd(l.Text)]++
+	}
+	for from, to := 0, 0; from < len(lines); from = to + 1 {
+		told := false
+		for to = from; to < len(lines) && lines[to].Ins != 0; to++ {
+			told = told || count[trimEnd(lines[to].Text)] == 1 && tells(lines[to].Text) >= tellingPending
+		}
+		for i := from; i < to; i++ {
+			theirs[i] = told
+		}
+	}
+	return func(line int) bool { return line >= len(theirs) || !theirs[line] }
 }

@@ -82,7 +82,9 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 				common -= known([]string{gone.Text})
 			}
 		}
-		step.Replaced = replaced(old, known(texts(after.lines)), common)
+		if replaced(old, known(texts(after.lines)), common) {
+			step.Doubt = doubtful(after.lines)
+		}
 	}
 	r.past = r.past.Take(step)
 	if step.Who == history.Person {

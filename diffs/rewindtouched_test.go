@@ -149,3 +149,36 @@ func TestRewindSaysThatAFileIsGone(t *testing.T) {
 		}
 	}
 }
+
+// TestRewindTakesPendingLinesOfARewrittenText takes a turn back whose text a person has rewritten but for a pending line. The line goes, as by
+// a reject, unless it is one that many texts have.
+func TestRewindTakesPendingLinesOfARewrittenText(t *testing.T) {
+	undone := Undone{"s", []string{"1", "2"}}
+	for _, c := range []struct{ name, base, agent, mine, want string }{
+		{"a text", "hotel mike\nyankee\n", "hotel mike\nyankee\nA1 one\nA2 two\n", "bravo\nkilo lima\nA2 two\n", "bravo\nkilo lima\n"},
+		{"a line", "P1 hotel\n", "P1 hotel\nA1 one\nA2 two\n", "P12 bravo\nP13 kilo\nA2 two\n", "P12 bravo\nP13 kilo\n"},
+		{"with lines that many texts have", "b0\nb1\n", "b0\nb1\nfunc load() {\n\treturn nil\n}\n", "m1 one\nm2 two\nm3 three\nm4 four\nm5 five\nfunc load() {\n\treturn nil\n}\n", "m1 one\nm2 two\nm3 three\nm4 four\nm5 five\n"},
+		{"such lines alone", "base zero\nbase one\n", "base zero\nbase one\nfunc load() {\n\treturn nil\n}\n", "func mine() {\n\tm.one()\n\tm.two()\n\treturn nil\n}\n", "func mine() {\n\tm.one()\n\tm.two()\n\treturn nil\n}\n"},
+	} {
+		r := New(file(c.base))
+		r.Observe(file(c.agent), by("s", "1"))
+		r.Observe(file(c.mine), nil)
+		r = restored(t, r)
+		again := r.Copy()
+		_, _, err := r.Rewind(undone)
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.want, string(r.Current().Data), c.name)
+		if c.want == c.mine {
+			continue
+		}
+		rejected := again.Copy()
+		_, err = rejected.Decide(hunkIDs(rejected), false, nil)
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.want, string(rejected.Current().Data), c.name)
+		again.Observe(file("agent's\n"), by("s", "2"))
+		again = restored(t, again)
+		_, _, err = again.Rewind(undone)
+		require.NoError(t, err, c.name)
+		require.NotContains(t, string(again.Current().Data), "A2 two", c.name+", over two turns")
+	}
+}

@@ -50,12 +50,15 @@ type Step struct {
 	Was, Is         Body
 	WasPath, IsPath string
 	Edits           []Edit // of the lines, in order; a side that is no text has none
-	Replaced        bool   // a person has written another text: the lines that stay may be the person's, too
 	BodyBy          int32  // the edit that made, removed or replaced the file as a whole; 0: none
 	ModeBy, MoveBy  int32
 	Sum             func() string // returns a sum of the content after the step
 	Before          func() string // returns a sum of the content before the step
 	Pending         *Pending      // before the step; nil: nothing
+
+	// Doubt is given if a person has written another text. It reports whether a line that stays, by its number after the step, may be the
+	// person's, too.
+	Doubt func(line int) bool
 }
 
 // An Edit replaces the lines from From on by others.
@@ -222,6 +225,22 @@ func (f *File) Give(by []int32) *File {
 	}
 	given.Runs = b.runs
 	return &given
+}
+
+// doubt returns the runs with the lines of which may holds as lines that a person has brought.
+func (f *File) doubt(may func(line int) bool) []Run {
+	b := builder{}
+	for _, r := range f.Runs {
+		b.line = r.From
+		for i := r.From; i < r.To; i++ {
+			by := r.Author
+			if may(i) {
+				by.By = min(by.By, -by.By)
+			}
+			b.alive(by, 1)
+		}
+	}
+	return b.runs
 }
 
 // Edits returns the numbers of all edits that the history knows.

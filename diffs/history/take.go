@@ -20,11 +20,8 @@ func (f *File) Take(s Step) *File {
 	t.lines()
 	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes), Moved: f.Moved.but(t.goes).with(t.comes), Groups: t.groups}
 	s.again(next.Dead)
-	if s.Replaced {
-		for i := range next.Runs {
-			next.Runs[i].By = min(next.Runs[i].By, -next.Runs[i].By)
-		}
-		t.lost = true
+	if s.Doubt != nil {
+		next.Runs, t.lost = next.doubt(s.Doubt), true
 	}
 	if s.Was.Kind == Text && s.Is.Kind != Text && s.Who == Person {
 		next.Dead, t.lost = nil, true // the person's deletion is final
