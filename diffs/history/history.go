@@ -227,6 +227,18 @@ func (f *File) Give(by []int32) *File {
 	return &given
 }
 
+// Touch returns the history with edits of which a person has changed something.
+func (f *File) Touch(edits ...int32) *File {
+	var touched File
+	if f != nil {
+		touched = *f
+	}
+	touched.Touched = slices.Concat(touched.Touched, edits)
+	slices.Sort(touched.Touched)
+	touched.Touched = slices.Compact(touched.Touched)
+	return &touched
+}
+
 // doubt returns the runs with the lines of which may holds as lines that a person has brought.
 func (f *File) doubt(may func(line int) bool) []Run {
 	b := builder{}
