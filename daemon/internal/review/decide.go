@@ -199,6 +199,7 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 // choose finds the hunks that a decision selects.
 func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 	var choices []*choice
+	r.refreshAll(nil) // a file may be where another one was
 	if dec.Hunks == nil {
 		r.lookAtDocuments() // what a client has just reported may have hunks
 		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
@@ -233,10 +234,8 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 			i = len(choices)
 			choices = append(choices, &choice{f: f, prints: map[uint64]string{}})
 		}
-		c := choices[i]
-		if !slices.Contains(c.ids, id) {
-			c.ids = append(c.ids, id)
-			c.prints[id] = f.Fingerprint(dec.Client, id)
+		if c := choices[i]; !slices.Contains(c.ids, id) {
+			c.ids, c.prints[id] = append(c.ids, id), f.Fingerprint(dec.Client, id)
 		}
 	}
 	return choices, nil

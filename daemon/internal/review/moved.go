@@ -51,7 +51,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 
 // followMoves looks for the new names of files that have a history and are gone: in their own folders, and in the folder of to.
 func (r *Reviewer) followMoves(to string) {
-	if to != "" && r.shared().files[to] != nil {
+	if there := r.shared().files[to]; there != nil && (r.load(there) != nil || there.Review.Current().Exists) {
 		return
 	}
 	for _, f := range r.sorted() {
@@ -63,8 +63,22 @@ func (r *Reviewer) followMoves(to string) {
 	}
 }
 
+// followOver looks for files that people have moved to where agents have deleted others, and returns them.
+func (r *Reviewer) followOver() (moved []*file) {
+	for _, there := range r.sorted() {
+		if there.pending() && !there.outside() && !there.tree.Isolated() && r.load(there) == nil && there.Review.Deleted() && filestat.Of(r.absolute(there)).Exists() {
+			r.followMoves(there.path)
+			if f := there.tree.files[there.path]; f != there {
+				moved = append(moved, f)
+			}
+		}
+	}
+	return moved
+}
+
 // personMoved takes in that a person has given a file with pending hunks, or with a history, another name in its folder or in perhapsIn, and
-// reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
+// reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name. Only
+// followMoves takes it to where another one is pending as deleted: others may be about to look at that one.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || f.lookedAt == 0 {
 		return false
@@ -73,10 +87,14 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if to == "" && f.perhapsIn != "" {
 		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), f.lookedAt)
 	}
-	if there := f.tree.files[to]; to == "" || there != nil && (there.pending() || len(there.Buffers) > 0) {
+	there := f.tree.files[to]
+	over := there != nil && there.pending()
+	if to == "" || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
 		return false
 	}
-	f.Review.Rename(f.path, to, nil)
+	if f.Review.Rename(f.path, to, nil); over {
+		f.Review.Succeed(there.Review)
+	}
 	f.tree.UpdateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true

@@ -96,8 +96,8 @@ func (r *Reviewer) refreshPending() {
 // refreshAll is refreshPending for some files.
 func (r *Reviewer) refreshAll(files []*file) {
 	var changed []*file
-	for _, f := range files {
-		if !f.followed() && !r.affected[f] || f.tree.busy {
+	for _, f := range append(r.followOver(), files...) {
+		if !f.followed() && !r.affected[f] || f.tree.busy || f.tree.files[f.path] != f {
 			continue
 		}
 		delete(r.affected, f)

@@ -3,12 +3,14 @@
 package review
 
 import (
+	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
 )
 
 // editedBy makes a world with a file that an agent has edited.
@@ -99,6 +101,84 @@ func TestAFileThatAPersonRenames(t *testing.T) {
 				e.Diffs()
 			}
 			require.Empty(t, e.Diffs())
+		})
+	}
+}
+
+// TestAFileThatAPersonMovesOntoADeletedOne: an agent has edited a file and deleted another one. A person gives the first the name of the second:
+// the hunks of both stay pending there, and each line is whose it was.
+func TestAFileThatAPersonMovesOntoADeletedOne(t *testing.T) {
+	t.Parallel()
+	before, after := "p 1\np 2\n", "p 1\nagent 1\nagent 2\np 2\n"
+	for name, c := range map[string]struct {
+		from, to                   string
+		edited, removed            bool // accepted
+		restarts, decides, rewinds bool
+	}{
+		"pending": {from: "d", to: "g"}, "in the other order": {from: "g", to: "d"}, "to another folder": {from: "d", to: "dir/g"},
+		"the edit accepted": {from: "d", to: "g", edited: true}, "the removal accepted": {from: "d", to: "g", removed: true},
+		"both accepted": {from: "d", to: "g", edited: true, removed: true}, "the next daemon": {from: "g", to: "d", restarts: true},
+		"right before a decision": {from: "d", to: "g", decides: true}, "right before a rewind": {from: "g", to: "d", rewinds: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put(c.from, before)
+			w.Put(c.to, "gone\n")
+			w.Start()
+			e := w.Opens()
+			accepts := func(is bool) {
+				if is {
+					e.Decides("diff/accept", world.Obj{"all": true})
+				}
+			}
+			w.Plays(world.Lines(world.Edits("c", c.from, before, after))...)
+			edit := e.Turn(nil)
+			accepts(c.edited)
+			w.Plays(commands("rm " + c.to)...)
+			e.Turn(world.Obj{"sessionId": edit.SessionID})
+			if c.removed {
+				e.Decides("diff/accept", world.Obj{"path": c.to})
+			}
+			w.Makes("mv " + c.from + " " + c.to)
+			if c.restarts {
+				e.Diffs()
+				w.Kill()
+				w.Start()
+				e = w.Opens()
+			}
+			if c.decides {
+				e.Decides("diff/reject", world.Obj{"all": true})
+				require.Equal(t, "gone\n"+before, w.Get(c.to))
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+				require.Equal(t, after, w.Get(c.to))
+			}
+			if c.rewinds {
+				rewinds(e, edit, nil)
+				require.Equal(t, before, w.Get(c.to))
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+				require.Equal(t, after, w.Get(c.to))
+			}
+			var out struct{ Lines []api.WhyLine }
+			e.Must("file/why", world.Obj{"workspace": w.Root, "path": c.to}, &out)
+			require.Len(t, out.Lines, 3)
+			require.Equal(t, edit.ID, out.Lines[1].Source.TurnID)
+			var lines []string
+			diffs := e.Diffs()
+			require.NotContains(t, diffs, c.from)
+			if !c.edited || !c.removed {
+				for _, h := range diffs[c.to].Hunks {
+					lines = append(lines, slices.DeleteFunc(h.Lines, func(l string) bool { return l[0] == ' ' })...)
+				}
+			}
+			var want []string
+			if !c.removed {
+				want = append(want, "-gone")
+			}
+			if !c.edited {
+				want = append(want, "+agent 1", "+agent 2")
+			}
+			require.Equal(t, want, lines)
 		})
 	}
 }
