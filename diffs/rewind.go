@@ -136,21 +136,23 @@ func (r *Review) target(back *history.Back, lines []atom) Content {
 // joined returns the text of what stays, and of the lines that come back in the wanted pieces; nil wants all.
 func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int) bool) string {
 	var b []byte
-	put := func(line string) {
-		if len(b) > 0 && b[len(b)-1] != '\n' {
-			b = append(b, r.weave.LineEnd()...)
-		}
-		b = append(b, line...)
-	}
 	for k, p := range back.Lines {
 		if p.From == p.To && (wanted == nil || wanted(k)) {
-			put(p.Text)
+			b = r.appendLine(b, p.Text)
 		}
 		for i := p.From; i < p.To; i++ {
-			put(lines[i].Text)
+			b = r.appendLine(b, lines[i].Text)
 		}
 	}
 	return string(b)
+}
+
+// appendLine appends a line to a text, whose last line may have no end.
+func (r *Review) appendLine(text []byte, line string) []byte {
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, r.weave.LineEnd()...)
+	}
+	return append(text, line...)
 }
 
 // bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again, and so is

@@ -97,6 +97,10 @@ func (r *Review) pendingAfter(back *history.Back, of map[int32]bool, target Cont
 		if len(a.body) == 0 && back.Whole && p.Was == r.baselineSum() && r.madeByOthers(back.File, target) {
 			if a.body = others(p.Body); len(a.body) == 0 {
 				a.body = others(slices.Sorted(maps.Keys(back.File.Edits())))
+			} else {
+				a.body = slices.Concat(a.body, others(pendingBack(back)))
+				slices.Sort(a.body)
+				a.body = slices.Compact(a.body)
 			}
 		}
 		if len(a.mode) == 0 && p.WasMode == r.wasMode {
@@ -110,6 +114,21 @@ func (r *Review) pendingAfter(back *history.Back, of map[int32]bool, target Cont
 		a.base = r.body(baseline)
 	}
 	return a
+}
+
+// pendingBack returns the edits of which a rewind brings pending lines back, or takes lines away that were pending as removed.
+func pendingBack(back *history.Back) (edits []int32) {
+	for _, p := range back.Lines {
+		if p.From == p.To && p.Pending && p.Ins > 0 {
+			edits = append(edits, p.Ins)
+		}
+	}
+	for _, d := range back.Again {
+		if d.Del != 0 {
+			edits = append(edits, d.Del)
+		}
+	}
+	return edits
 }
 
 // madeByOthers reports whether the edits of a history have made a content of the baseline.
@@ -157,19 +176,31 @@ func (r *Review) rebuild(target Content, lines *history.File, a again) {
 	if target.Exists && r.whole == nil && r.limits.kind(target.body()) == Modified {
 		text := splitLines(string(target.Data))
 		for k, n := range edits[:last] {
-			var part string
-			for i, l := range text {
-				if by, _ := lines.Of(i); !slices.Contains(edits[k+1:], by) {
-					part += l
-				}
-			}
-			r.observe(true, body{text: part}, n)
+			r.observe(true, body{text: r.withoutLater(text, lines, edits[k+1:])}, n)
 		}
 	}
 	r.observe(target.Exists, target.body(), edits[last])
 	if r.whole != nil && r.op.ID != 0 {
 		r.op.Edits = edits
 	}
+}
+
+// withoutLater returns the text that lines were before some edits; made is the history of the lines.
+func (r *Review) withoutLater(lines []string, made *history.File, later []int32) string {
+	var b []byte
+	for i := range len(lines) + 1 {
+		for _, d := range made.Near(i, i) {
+			if slices.Contains(later, d.Del) && !slices.Contains(later, d.Ins) {
+				b = r.appendLine(b, d.Text)
+			}
+		}
+		if i < len(lines) {
+			if by, _ := made.Of(i); !slices.Contains(later, by) {
+				b = r.appendLine(b, lines[i])
+			}
+		}
+	}
+	return string(b)
 }
 
 // removed returns the edits that have removed lines, which are pending, by id.
