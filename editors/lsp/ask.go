@@ -111,7 +111,7 @@ func (s *Server) openSession(p *prompt) {
 
 func (s *Server) startTurn(p *prompt) {
 	w := p.workspace
-	w.own[p.params.TurnID] = true
+	w.own[p.params.TurnID], w.unsent = true, "" // what is heard of the turn may come before the answer
 	call(s, "turn/start", p.params, func(begun rpc.TurnStartResult, err error) {
 		if err != nil {
 			delete(w.own, p.params.TurnID)
@@ -119,7 +119,6 @@ func (s *Server) startTurn(p *prompt) {
 			return
 		}
 		w.began(begun.Turn)
-		w.unsent = ""
 		s.sent(p)
 		for _, next := range p.after {
 			next.params.SessionID = begun.Session.ID

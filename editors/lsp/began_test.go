@@ -21,3 +21,16 @@ func TestATurnIsToldBeforeItsAnswer(t *testing.T) {
 	require.Equal(t, "s", s.nextSession(w))
 	require.False(t, w.fresh)
 }
+
+// TestAPromptIsSentBeforeItsAnswer: a prompt that was denied is not offered again once another one is sent, whose turn may end before the
+// answer to its start is handled.
+func TestAPromptIsSentBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "")
+	d.w.unsent = "denied"
+	p := &prompt{workspace: d.w, params: rpc.TurnStartParams{TurnID: "t", Prompt: "sent"}}
+	d.startTurn(p)
+	require.Empty(t, d.w.unsent)
+	d.drop(p)
+	require.Equal(t, "sent", d.w.unsent)
+}
