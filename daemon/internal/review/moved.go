@@ -46,6 +46,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	f.Review.Observe(after.Content, fd.Source)
 	f.made = stored.Union(f.made, s.MissingDirs(to))
 	r.rekey(f, to)
+	f.lookedAt = fd.At
 	return f
 }
 

@@ -2,6 +2,7 @@ package review
 
 import (
 	"cmp"
+
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
 )

@@ -37,6 +37,9 @@ func (t *Turn) scan(due *toolcalls.Scan) {
 	defer cancel()
 	all, left := t.Start.Scan(ctx, due.List, due.Judge)
 	for i := range all {
+		if !all[i].Was.Exists() {
+			t.WatchSavesBeside(all[i].Path)
+		}
 		if c := &all[i]; c.Source == nil && t.r.setup.Documents.Typed(t.tree.Absolute(c.Path), c.After) == nil {
 			t.Later.Saw(c.Path, t.tree.ChangedAt(c.Path, c.Is))
 		}

@@ -50,19 +50,37 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 		f.file.Close()
 		return nil
 	}
-	for _, dir := range dirs[:min(len(dirs), MaxAllFolders)] {
+	f.watch(dirs...)
+	go f.run()
+	return f
+}
+
+// Watch watches another folder, given by its absolute path, as far as there is room.
+func (f *Folders) Watch(dir string) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watch(dir)
+}
+
+// watch watches folders. f.mu must be held, unless nothing else knows f.
+func (f *Folders) watch(dirs ...string) {
+	for _, dir := range dirs {
+		if f.closed || len(f.dirs) >= MaxAllFolders {
+			return
+		}
 		// A folder that no longer exists does not matter. If there is no room for more watches, the earlier folders are
 		// watched. The modifications keep the system from making one event of two saves.
-		wd, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
+		wd, err := unix.InotifyAddWatch(f.fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
 		if err == unix.ENOSPC {
-			break
+			return
 		}
 		if err == nil {
 			f.dirs[int32(wd)] = dir
 		}
 	}
-	go f.run()
-	return f
 }
 
 func (f *Folders) run() {

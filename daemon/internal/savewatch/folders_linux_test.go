@@ -48,6 +48,9 @@ func TestSavesInFolders(t *testing.T) {
 	require.Equal(t, "g", next())
 	save("f")
 	require.Equal(t, "f", next())
+	f.Watch(filepath.Join(root, "other"))
+	save("other/f")
+	require.Equal(t, "other/f", next())
 }
 
 // TestSavesSince counts saves of a path without a wait: a caller that knows of a save finds it counted.

@@ -9,6 +9,9 @@ type Folders struct{}
 // bound.
 func WatchFolders([]string, func([]string)) *Folders { return nil }
 
+// Watch does nothing.
+func (f *Folders) Watch(string) {}
+
 // Since returns 0.
 func (f *Folders) Since(string, int64) int { return 0 }
 

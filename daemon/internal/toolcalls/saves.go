@@ -1,6 +1,8 @@
 package toolcalls
 
 import (
+	"path/filepath"
+
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/savewatch"
@@ -33,6 +35,11 @@ func (t *Observer) WatchSaves() {
 		close(ended)
 		<-watched
 	}
+}
+
+// WatchSavesBeside has the saves of new files in the folder of a path recorded from now on: a call may have made that folder.
+func (t *Observer) WatchSavesBeside(name string) {
+	t.folders.Load().Watch(filepath.Dir(t.Start.Full(name)))
 }
 
 // saved notes the moment of saves of files. Files that open calls name have a watch of their own.
