@@ -35,11 +35,12 @@ func onScreen() {
 	if stdin {
 		cmd.Stdin = tty
 	}
-	fail(cmd.Start())
-	fail(tty.Close())
+	// The terminal echoes what is typed: before the command, so that it is above what the command writes.
 	const endOfInput = "\x04"
 	_, err = screen.Write(append(keys, endOfInput...))
 	fail(err)
+	fail(cmd.Start())
+	fail(tty.Close())
 	shown, err := io.ReadAll(screen)
 	if !errors.Is(err, syscall.EIO) { // nobody has the terminal any more
 		fail(fmt.Errorf("the screen ends with %w", err))
