@@ -59,7 +59,9 @@ func (r *Reviewer) followMoves(to string) {
 		if f.stored.Past != nil && !f.outside() && !f.tree.Isolated() && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
 			f.perhapsIn = path.Dir(to)
 			_, _ = r.refresh(f)
-			f.perhapsIn = ""
+			if f.perhapsIn = ""; r.stale(f) {
+				r.affected[f] = true // it may have nothing pending now, which nobody has been told
+			}
 		}
 	}
 }
