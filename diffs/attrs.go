@@ -1,6 +1,9 @@
 package diffs
 
-import "cursord/diffs/history"
+import (
+	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
+)
 
 // The attrs of a file are what review keeps beside its content. Like lines, they have two sides, and may differ between them
 // until they are decided.
@@ -61,9 +64,9 @@ func (r *Review) observeAttrs(mode uint32, n int32) {
 	if n != 0 && r.was && r.is && r.wasPath != r.isPath && r.renamed.ID == 0 {
 		r.renamed = fileOp{ID: r.weave.ID(), Edits: []int32{n}} // the agent made the file again at its new path
 	}
-	if mode != 0 && mode != r.isMode && r.file(current) {
+	if mode != 0 && mode != r.isMode && r.file(weave.Current) {
 		r.isMode = mode
-		if n == 0 || !r.file(baseline) || r.wasMode == 0 {
+		if n == 0 || !r.file(weave.Baseline) || r.wasMode == 0 {
 			r.wasMode = mode
 		} else if mode != r.wasMode {
 			r.chmod.add(n)
@@ -112,8 +115,8 @@ func (a *attrs) restore(d Decision) {
 }
 
 // file reports whether a side exists and is no link.
-func (r *Review) file(s side) bool {
-	if s == current {
+func (r *Review) file(s weave.Side) bool {
+	if s == weave.Current {
 		return r.is && (r.whole == nil || !r.whole.now.link)
 	}
 	return r.was && (r.whole == nil || !r.whole.base.link)
@@ -122,7 +125,7 @@ func (r *Review) file(s side) bool {
 // settleAttrs drops attributes that no longer belong to anything: a mode can change only between two files, and a move needs
 // a file at both paths.
 func (r *Review) settleAttrs() {
-	base, now := r.file(baseline), r.file(current)
+	base, now := r.file(weave.Baseline), r.file(weave.Current)
 	if !base {
 		r.wasMode = 0
 	}

@@ -3,6 +3,9 @@ package diffs
 import (
 	"slices"
 	"strings"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // A Side is what a person's other text, which is not in the review, has in a place of the present text.
@@ -47,7 +50,7 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	}
 	r.forget()
 	before := r.shape().sum()
-	var out []atom
+	var out []weave.Atom
 	i, j := start, 0
 	upTo := func(atom, line int) {
 		for ; j < line; j++ {
@@ -59,7 +62,7 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 			}
 		}
 	}
-	commonLines(old, s.Mine, func(k, line int) {
+	linetext.Common(old, s.Mine, func(k, line int) {
 		upTo(at[k], line)
 		out, i, j = append(out, r.weave.Atoms[i]), i+1, line+1
 	})
@@ -86,8 +89,8 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	return pending
 }
 
-func (r *Review) put(text string, n int32) atom {
-	return atom{Text: strings.Clone(text), ID: r.weave.ID(), Del: n, User: true}
+func (r *Review) put(text string, n int32) weave.Atom {
+	return weave.Atom{Text: strings.Clone(text), ID: r.weave.ID(), Del: n, User: true}
 }
 
 // span returns the atoms from the first to the last of some ids.
@@ -107,7 +110,7 @@ func (r *Review) span(ids []uint64) (start, end int) {
 // hunksWith returns the ids of the hunks of text that have one of some atoms.
 func (r *Review) hunksWith(atoms map[uint64]bool) (ids []uint64) {
 	for _, p := range r.list() {
-		if p.what == aRun && slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return atoms[a.ID] }) {
+		if p.what == aRun && slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a weave.Atom) bool { return atoms[a.ID] }) {
 			ids = append(ids, p.id)
 		}
 	}

@@ -1,6 +1,11 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+)
 
 // A Version is what a file holds in a commit.
 type Version struct {
@@ -28,28 +33,28 @@ func (r *Review) Brought(v Version, of func(Source) bool) (any bool) {
 	if !slices.ContainsFunc(r.sources.by, func(src Source) bool { return src.Commit == "" && of(src) }) {
 		return false
 	}
-	here, there, earlier, old := texts(lines), splitLines(v.Text), splitLines(v.Was), map[int]bool{}
+	here, there, earlier, old := weave.Texts(lines), linetext.Split(v.Text), linetext.Split(v.Was), map[int]bool{}
 	for _, list := range [][]string{here, there, earlier} {
 		for i, l := range list {
-			list[i] = trimEnd(l)
+			list[i] = weave.TrimEnd(l)
 		}
 	}
-	commonLines(earlier, there, func(_, j int) { old[j] = true })
+	linetext.Common(earlier, there, func(_, j int) { old[j] = true })
 	by, run, next := make([]int32, len(lines)), []int{}, 0
 	give := func() {
 		letters := 0
 		for _, i := range run {
-			letters += tells(here[i])
+			letters += linetext.Tells(here[i])
 		}
 		for _, i := range run {
-			if src, _ := source(i); src.Commit == "" && (!v.Perhaps || letters >= telling) {
+			if src, _ := source(i); src.Commit == "" && (!v.Perhaps || letters >= linetext.Telling) {
 				src.Commit = v.Commit
 				by[i], any = r.sources.edit(src), true
 			}
 		}
 		run = run[:0]
 	}
-	commonLines(here, there, func(i, j int) {
+	linetext.Common(here, there, func(i, j int) {
 		if _, ok := source(i); !ok || old[j] {
 			return
 		}

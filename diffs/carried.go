@@ -1,12 +1,17 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+)
 
 // Carried takes the origins of another file's text, and that r's file is gone. Where a turn has removed lines here and written them there, in
 // the same order, it has carried them: they are of who wrote them here. If these are less than half of what it removed here, the text is
 // another one.
 func (r *Review) Carried(origins []Origin, text string) []Origin {
-	lines, from := trimmed(splitLines(text)), map[int]int32{}
+	lines, from := trimmed(linetext.Split(text)), map[int]int32{}
 	var turns []string
 	for _, o := range origins {
 		turn := o.turn()
@@ -20,7 +25,7 @@ func (r *Review) Carried(origins []Origin, text string) []Origin {
 		for _, g := range r.past.Graves() {
 			for _, d := range g.Lines {
 				if src := r.sources.of([]int32{d.Del}); len(src) > 0 && (&Origin{Source: &src[0]}).turn() == turn {
-					dead, by = append(dead, trimEnd(d.Text)), append(by, d.Ins)
+					dead, by = append(dead, weave.TrimEnd(d.Text)), append(by, d.Ins)
 				}
 			}
 		}
@@ -31,8 +36,8 @@ func (r *Review) Carried(origins []Origin, text string) []Origin {
 		}
 		var both []string
 		carried := map[int]int32{}
-		commonLines(dead, there, func(i, j int) { both, carried[at[j]] = append(both, dead[i]), by[i] })
-		if n := known(both); n == 0 || 2*n < known(dead) {
+		linetext.Common(dead, there, func(i, j int) { both, carried[at[j]] = append(both, dead[i]), by[i] })
+		if n := linetext.Known(both); n == 0 || 2*n < linetext.Known(dead) {
 			continue
 		}
 		for i, by := range carried {
@@ -66,4 +71,12 @@ func (o *Origin) turn() string {
 		return ""
 	}
 	return o.Source.SessionID + " " + o.Source.TurnID
+}
+
+// trimmed cuts the ends off lines, in place.
+func trimmed(lines []string) []string {
+	for i, l := range lines {
+		lines[i] = weave.TrimEnd(l)
+	}
+	return lines
 }

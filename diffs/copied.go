@@ -1,5 +1,7 @@
 package diffs
 
+import "cursord/diffs/internal/linetext"
+
 // Copied turns a move into a copy: an edit has moved the file, and now the old name has a file again, with the content now. r becomes the
 // review of the old name, and the caller observes its content. Copied returns a review of the new name, which the edit has created. If the
 // file was not moved, or now has less than half of its lines, Copied changes nothing and returns nil.
@@ -20,7 +22,7 @@ func (r *Review) nearly(was, now Content) bool {
 		return was.Exists == now.Exists && was.body() == now.body()
 	}
 	both := 0
-	old, lines := splitLines(string(was.Data)), splitLines(string(now.Data))
-	commonLines(old, lines, func(_, _ int) { both++ })
+	old, lines := linetext.Split(string(was.Data)), linetext.Split(string(now.Data))
+	linetext.Common(old, lines, func(_, _ int) { both++ })
 	return 2*both >= max(len(old), len(lines))
 }

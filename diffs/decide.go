@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // A Range selects changed lines of a hunk, counted from 0 without the context; To is exclusive.
@@ -18,7 +20,7 @@ type selection struct {
 }
 
 // goes reports whether a decision removes atom i, which is a. A person's line in the same place stays, unless it is to go.
-func (s *selection) goes(i int, a *atom, accept bool) bool {
+func (s *selection) goes(i int, a *weave.Atom, accept bool) bool {
 	return s.atoms[i] && (accept && a.Ins == 0 && (s.over || !a.Both) || !accept && a.Del == 0)
 }
 
@@ -194,12 +196,12 @@ func (r *Review) decideAtoms(sel selection, accept bool, runs []decidedRun) {
 	if accept {
 		for i := range r.weave.Atoms {
 			if a := &r.weave.Atoms[i]; sel.goes(i, a, accept) && a.User {
-				inherit[linkKey(a.Text)] = true
+				inherit[linetext.Key(a.Text)] = true
 			}
 		}
 		delete(inherit, "")
 	}
-	kept := make([]atom, 0, len(r.weave.Atoms))
+	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
 	next := 0
 	for i, a := range r.weave.Atoms {
 		if next < len(runs) && i == runs[next].start {
@@ -211,7 +213,7 @@ func (r *Review) decideAtoms(sel selection, accept bool, runs []decidedRun) {
 		case sel.goes(i, &a, accept):
 		case accept && a.Ins != 0:
 			a.Ins = 0
-			a.User = a.User || len(inherit) > 0 && inherit[linkKey(a.Text)]
+			a.User = a.User || len(inherit) > 0 && inherit[linetext.Key(a.Text)]
 			kept = append(kept, a)
 		default:
 			a.Del, a.Both = 0, false
@@ -229,9 +231,9 @@ func (r *Review) decideAtoms(sel selection, accept bool, runs []decidedRun) {
 func (r *Review) decideOp(accept bool, d *Decision) {
 	r.op = fileOp{}
 	if w := r.whole; w != nil {
-		lost := r.lost(current)
+		lost := r.lost(weave.Current)
 		if accept {
-			lost = r.lost(baseline)
+			lost = r.lost(weave.Baseline)
 			w.base, w.baseID = w.now, w.nowID
 		} else {
 			w.now, w.nowID = w.base, w.baseID

@@ -1,6 +1,10 @@
 package diffs
 
-import "strings"
+import (
+	"strings"
+
+	"cursord/diffs/internal/weave"
+)
 
 // A LineEdit replaces the lines From to To (exclusive) of a text, counted from 0, by Text.
 type LineEdit struct {
@@ -10,7 +14,7 @@ type LineEdit struct {
 
 // LineEdits returns the edits that make old into now, in order. A last line without LF is a line.
 func LineEdits(old, now string) []LineEdit {
-	splices := lineDiff(old, now)
+	splices := weave.LineDiff(old, now)
 	edits := make([]LineEdit, len(splices))
 	for i, s := range splices {
 		edits[i] = LineEdit{s.From, s.To, strings.Join(s.Lines, "")}

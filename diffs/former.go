@@ -6,6 +6,9 @@ import (
 	"encoding/hex"
 	"io"
 	"slices"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // A copy's review follows the baseline's file. What a person does there need not last: another session's accept is undone, or
@@ -50,7 +53,7 @@ func (r *Review) isPart() bool {
 		return false
 	}
 	f := r.formers[i].Review
-	return f.was && f.is && !f.holds(current, r.body(current))
+	return f.was && f.is && !f.holds(weave.Current, r.body(weave.Current))
 }
 
 // goBack makes r the former from which it has come, because the baseline becomes now. Without one, it notes that what will come
@@ -66,7 +69,7 @@ func (r *Review) goBack(now Content) int {
 		r.noteFormer(Former{Review: was})
 		return len(r.formers) - 1
 	}
-	if now.Exists && r.is && r.holds(current, now.body()) {
+	if now.Exists && r.is && r.holds(weave.Current, now.body()) {
 		return i // whatever the former has, the person has all of r
 	}
 	old := r.formers[i].Review.Copy()
@@ -150,11 +153,11 @@ func (r *Review) like() string {
 		h.Write(num)
 		io.WriteString(h, text)
 	}
-	put(r.wasPath, bit(r.was), bit(r.is), uint64(r.wasMode), uint64(r.isMode))
-	put(r.isPath, bit(r.op.ID != 0), bit(r.unknown.ID != 0), bit(r.chmod.ID != 0), bit(r.renamed.ID != 0))
+	put(r.wasPath, weave.Bit(r.was), weave.Bit(r.is), uint64(r.wasMode), uint64(r.isMode))
+	put(r.isPath, weave.Bit(r.op.ID != 0), weave.Bit(r.unknown.ID != 0), weave.Bit(r.chmod.ID != 0), weave.Bit(r.renamed.ID != 0))
 	if w := r.whole; w != nil {
-		put(w.base.text, 1, bit(w.base.link), bit(w.touched), bit(w.forked))
-		put(w.now.text, bit(w.now.link))
+		put(w.base.text, 1, weave.Bit(w.base.link), weave.Bit(w.touched), weave.Bit(w.forked))
+		put(w.now.text, weave.Bit(w.now.link))
 	}
 	for i := range r.weave.Atoms {
 		a := &r.weave.Atoms[i]
@@ -176,7 +179,7 @@ func (r *Review) adopt(other *Review) {
 
 // adoptLines gives the lines with ids above fresh the ids that they have in other, where these are above last.
 func (r *Review) adoptLines(fresh uint64, other *Review, last uint64) {
-	above := func(atoms []atom, last uint64) (at []int, text []string) {
+	above := func(atoms []weave.Atom, last uint64) (at []int, text []string) {
 		for i, a := range atoms {
 			if a.ID > last {
 				at, text = append(at, i), append(text, a.Text)
@@ -186,5 +189,5 @@ func (r *Review) adoptLines(fresh uint64, other *Review, last uint64) {
 	}
 	mine, old := above(r.weave.Atoms, fresh)
 	theirs, now := above(other.weave.Atoms, last)
-	commonLines(old, now, func(i, j int) { r.weave.Atoms[mine[i]].ID = other.weave.Atoms[theirs[j]].ID })
+	linetext.Common(old, now, func(i, j int) { r.weave.Atoms[mine[i]].ID = other.weave.Atoms[theirs[j]].ID })
 }

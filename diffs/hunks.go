@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"cursord/diffs/internal/weave"
 )
 
 // A Hunk is a part of a file's changes that a person decides at once. Lines are counted from 1 as in unified diff; an empty
@@ -104,10 +106,10 @@ func (r *Review) fileOp(w what) fileOp {
 // restyled reports whether the settled line before start is the last of only one side and has no line end. On the other side
 // it has one, so a diff must show the line as changed.
 func (r *Review) restyled(start int) bool {
-	if start == 0 || !lacksEOL(r.weave.Atoms[start-1].Text) {
+	if start == 0 || !weave.LacksEOL(r.weave.Atoms[start-1].Text) {
 		return false
 	}
-	return (start-1 == r.weave.Last(current)) != (start-1 == r.weave.Last(baseline))
+	return (start-1 == r.weave.Last(weave.Current)) != (start-1 == r.weave.Last(weave.Baseline))
 }
 
 // Hunks returns what there is to review, in file order.
@@ -117,7 +119,7 @@ func (r *Review) hunks(beside bool) []Hunk {
 	pieces := r.list()
 	links := r.links(pieces)
 	hunks := make([]Hunk, len(pieces))
-	w := writer{r: r, beside: beside, lastOld: r.weave.Last(baseline), lastNew: r.weave.Last(current)}
+	w := writer{r: r, beside: beside, lastOld: r.weave.Last(weave.Baseline), lastNew: r.weave.Last(weave.Current)}
 	for i, p := range pieces {
 		h := Hunk{ID: p.id, Kind: FileHunk, Linked: links[i]}
 		switch {
@@ -206,7 +208,7 @@ func (w *writer) write(h *Hunk, p piece) {
 	old, new := w.old, w.new
 	h.Lines = make([]string, 0, to-from+1)
 	add := func(mark string, i int) {
-		text, lacks := w.r.weave.Atoms[i].Text, lacksEOL(w.r.weave.Atoms[i].Text)
+		text, lacks := w.r.weave.Atoms[i].Text, weave.LacksEOL(w.r.weave.Atoms[i].Text)
 		if mark != "+" {
 			h.OldLines++
 			h.OldNoEOL = h.OldNoEOL || lacks && i == w.lastOld
@@ -326,7 +328,7 @@ func (r *Review) pieceShape(p piece) (s shape) {
 		s = r.shape()
 		s.Unknown, s.markedAttrs = fileOp{}, markedAttrs{}
 	default:
-		s.Runs, s.Bare = shapeOf(r.weave.Atoms[p.start:p.end])
+		s.Runs, s.Bare = weave.ShapeOf(r.weave.Atoms[p.start:p.end])
 	}
 	return s
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -104,7 +107,7 @@ func (m *machine) withMode(c Content) Content {
 func (m *machine) lines() []string { return m.linesOf(m.disk) }
 
 func (m *machine) linesOf(c Content) []string {
-	lines := splitLines(string(c.Data))
+	lines := linetext.Split(string(c.Data))
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(strings.TrimSuffix(lines[i], "\n"), "\r")
 	}
@@ -201,32 +204,32 @@ func (m *machine) observeBaseline(now Content) {
 	}
 	if m.r.whole == nil && before.whole == nil {
 		has := make(map[string]bool)
-		for _, l := range splitLines(string(m.r.Current().Data)) {
-			has[trimEnd(l)] = true
+		for _, l := range linetext.Split(string(m.r.Current().Data)) {
+			has[weave.TrimEnd(l)] = true
 		}
 		dead := make(map[string]bool)
 		for i := range from.weave.Atoms {
 			if a := &from.weave.Atoms[i]; a.Del != 0 {
-				dead[trimEnd(a.Text)] = true
+				dead[weave.TrimEnd(a.Text)] = true
 			}
 		}
 		for i := range before.weave.Atoms {
 			a := &before.weave.Atoms[i]
 			if a.Del != 0 {
-				dead[trimEnd(a.Text)] = true
+				dead[weave.TrimEnd(a.Text)] = true
 			}
 			if a.Ins != 0 && m.r.is {
-				require.True(t, has[trimEnd(a.Text)], "the agent's line %q is lost", a.Text)
+				require.True(t, has[weave.TrimEnd(a.Text)], "the agent's line %q is lost", a.Text)
 			}
 		}
 		for i := range m.r.weave.Atoms {
 			if a := &m.r.weave.Atoms[i]; a.Both && a.Del != 0 {
-				dead[trimEnd(a.Text)] = true
+				dead[weave.TrimEnd(a.Text)] = true
 			}
 		}
 		if m.r.is {
-			for _, l := range splitLines(string(now.Data)) {
-				require.True(t, has[trimEnd(l)] || dead[trimEnd(l)], "7: the user's line %q is not in the copy", l)
+			for _, l := range linetext.Split(string(now.Data)) {
+				require.True(t, has[weave.TrimEnd(l)] || dead[weave.TrimEnd(l)], "7: the user's line %q is not in the copy", l)
 			}
 		}
 	}
@@ -311,8 +314,8 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 		require.Equal(t, before.wasPath, r.wasPath, "6: a reject leaves the baseline")
 	}
 	alive := make(map[string]bool)
-	for _, l := range splitLines(string(r.Current().Data)) {
-		alive[trimEnd(l)] = true
+	for _, l := range linetext.Split(string(r.Current().Data)) {
+		alive[weave.TrimEnd(l)] = true
 	}
 	for _, l := range mine {
 		require.True(t, alive[l], "7, 14: the user's line %q is lost", l)
@@ -320,7 +323,7 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 	kept := string(r.Baseline().Data)
 	for i := range before.weave.Atoms {
 		if a := &before.weave.Atoms[i]; a.Both && r.whole == nil {
-			require.Contains(t, kept, trimEnd(a.Text), "a person's line where both have changed is lost")
+			require.Contains(t, kept, weave.TrimEnd(a.Text), "a person's line where both have changed is lost")
 		}
 	}
 	wellFormed(t, r)
@@ -340,12 +343,12 @@ func guarded(r *Review) (lines []string) {
 	copied := make(map[string]bool)
 	for i := range r.weave.Atoms {
 		if a := &r.weave.Atoms[i]; a.Ins != 0 {
-			copied[trimEnd(a.Text)] = true
+			copied[weave.TrimEnd(a.Text)] = true
 		}
 	}
 	for i := range r.weave.Atoms {
 		a := &r.weave.Atoms[i]
-		if l := trimEnd(a.Text); strings.HasPrefix(l, "user") && (!a.Pending() || a.Del != 0 && a.User && copied[l]) {
+		if l := weave.TrimEnd(a.Text); strings.HasPrefix(l, "user") && (!a.Pending() || a.Del != 0 && a.User && copied[l]) {
 			lines = append(lines, l)
 		}
 	}
@@ -364,7 +367,7 @@ func wellFormed(t require.TestingT, r *Review) {
 	if r.whole == nil && r.op.ID == 0 {
 		require.Equal(t, r.was, r.is)
 	}
-	require.Equal(t, r.chmod.ID != 0, r.file(baseline) && r.file(current) && r.wasMode != r.isMode)
+	require.Equal(t, r.chmod.ID != 0, r.file(weave.Baseline) && r.file(weave.Current) && r.wasMode != r.isMode)
 	require.Equal(t, r.renamed.ID != 0, r.is && r.OldPath() != "")
 	require.Equal(t, r.Pending(), len(r.Hunks()) > 0)
 }

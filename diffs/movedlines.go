@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // fewMoved is how many lines one after another are a moved block whatever they hold, if one of them has some letters.
@@ -21,12 +23,12 @@ type gone struct {
 
 // moved finds lines that a turn has removed in one place and written in another, unchanged. Each is of who wrote it first. found is called
 // with the index of the present line.
-func (r *Review) moved(lines []atom, found func(i int, by int32)) {
+func (r *Review) moved(lines []weave.Atom, found func(i int, by int32)) {
 	var dead []gone
 	at := map[string][]int{}
 	for _, g := range r.past.Dead {
 		for _, d := range g.Lines {
-			text := trimEnd(d.Text)
+			text := weave.TrimEnd(d.Text)
 			at[text] = append(at[text], len(dead))
 			dead = append(dead, gone{Dead: d, text: text})
 		}
@@ -35,8 +37,8 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 		}
 	}
 	here, turns, used := map[string]int{}, map[int32]string{}, make([]bool, len(dead))
-	for _, l := range texts(lines) {
-		here[trimEnd(l)]++
+	for _, l := range weave.Texts(lines) {
+		here[weave.TrimEnd(l)]++
 	}
 	turn := func(n int32) string {
 		t, known := turns[n]
@@ -54,13 +56,13 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 		to := min(run.To, len(lines))
 		for i := run.From; i < to; {
 			block, from := 0, 0
-			places := at[trimEnd(lines[i].Text)]
+			places := at[weave.TrimEnd(lines[i].Text)]
 			if len(places) > mostAlike {
 				places = nil
 			}
 			for _, k := range places {
 				n := 0
-				for i+n < to && k+n < len(dead) && !used[k+n] && dead[k+n].text == trimEnd(lines[i+n].Text) && dead[k+n].Ins != run.By && turn(dead[k+n].Del) == by {
+				for i+n < to && k+n < len(dead) && !used[k+n] && dead[k+n].text == weave.TrimEnd(lines[i+n].Text) && dead[k+n].Ins != run.By && turn(dead[k+n].Del) == by {
 					if n++; dead[k+n-1].end {
 						break
 					}
@@ -69,8 +71,10 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 					block, from = n, k
 				}
 			}
-			known := func(d gone) bool { return tells(d.text) >= telling && here[d.text] == 1 && len(at[d.text]) == 1 }
-			if b := dead[from : from+block]; !slices.ContainsFunc(b, known) && (block < fewMoved || !slices.ContainsFunc(b, func(d gone) bool { return linkKey(d.text) != "" })) {
+			known := func(d gone) bool {
+				return linetext.Tells(d.text) >= linetext.Telling && here[d.text] == 1 && len(at[d.text]) == 1
+			}
+			if b := dead[from : from+block]; !slices.ContainsFunc(b, known) && (block < fewMoved || !slices.ContainsFunc(b, func(d gone) bool { return linetext.Key(d.text) != "" })) {
 				i++
 				continue
 			}

@@ -88,7 +88,7 @@ func (r *Review) observeAbsent(n int32) {
 		return
 	}
 	r.weave.Repair()
-	kept := make([]atom, 0, len(r.weave.Atoms))
+	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
 	for _, a := range r.weave.Atoms {
 		if a.Ins != 0 {
 			continue
@@ -111,12 +111,12 @@ func (r *Review) observeText(text string, n int32) {
 		r.is, r.op = true, fileOp{}
 	case !r.is:
 		r.is, r.op = true, fileOp{ID: r.weave.ID(), Edits: []int32{n}}
-	case !r.was && n != 0 && !r.weave.Is(current, text):
+	case !r.was && n != 0 && !r.weave.Is(weave.Current, text):
 		r.op.add(n)
 	}
 	r.weave.NoteLineEnd(text)
 	r.weave.Repair()
-	if r.was && r.weave.Is(baseline, text) {
+	if r.was && r.weave.Is(weave.Baseline, text) {
 		r.weave.SettleBack()
 		return
 	}
@@ -139,21 +139,21 @@ func (r *Review) observeText(text string, n int32) {
 func (r *Review) take(text string, n int32, lift bool) bool {
 	fresh := r.weave.Next
 	var mark, end *weave.Lifting
-	if !r.weave.Is(current, text) {
+	if !r.weave.Is(weave.Current, text) {
 		if lift {
 			text, mark = r.weave.LiftMark(text)
 			text, end = r.weave.LiftEnd(text)
 		}
-		splices := lineDiff(r.weave.Text(current), text)
+		splices := weave.LineDiff(r.weave.Text(weave.Current), text)
 		if n == 0 {
 			r.weave.Pair(splices)
 		}
-		r.weave.Splice(current, splices, n)
+		r.weave.Splice(weave.Current, splices, n)
 	}
 	// Typing a deleted line again undoes its deletion, also if it is the last line and has no line end.
 	undone := func() {
 		if n == 0 {
-			r.weave.Meet(fresh, func(a *atom) bool { return a.Del != 0 }, texts)
+			r.weave.Meet(fresh, func(a *weave.Atom) bool { return a.Del != 0 }, weave.Texts)
 		}
 	}
 	undone()
@@ -173,18 +173,18 @@ func (r *Review) take(text string, n int32, lift bool) bool {
 // endLastLine takes in that a person has ended the last line, which an edit brought, or has removed its end, as editors do
 // by themselves. The line stays the edit's.
 func (r *Review) endLastLine(text string) {
-	i := r.weave.Last(current)
+	i := r.weave.Last(weave.Current)
 	if i < 0 || r.weave.Atoms[i].Ins == 0 {
 		return
 	}
 	a := &r.weave.Atoms[i]
 	bare := strings.TrimRight(a.Text, "\r\n")
-	lines := lineDiff(r.weave.Text(current), text)
+	lines := weave.LineDiff(r.weave.Text(weave.Current), text)
 	if len(lines) == 0 || bare == "" {
 		return
 	}
 	for _, l := range lines[len(lines)-1].Lines {
-		if l != a.Text && strings.TrimRight(l, "\r\n") == bare && lacksEOL(l) != lacksEOL(a.Text) {
+		if l != a.Text && strings.TrimRight(l, "\r\n") == bare && weave.LacksEOL(l) != weave.LacksEOL(a.Text) {
 			a.Text = strings.Clone(l)
 			return
 		}
@@ -196,10 +196,10 @@ func (r *Review) settleExistence() {
 	if r.op.ID == 0 || r.whole != nil {
 		return
 	}
-	if !r.was && r.weave.Last(baseline) >= 0 {
+	if !r.was && r.weave.Last(weave.Baseline) >= 0 {
 		r.was, r.op = true, fileOp{}
 	}
-	if !r.is && r.weave.Last(current) >= 0 {
+	if !r.is && r.weave.Last(weave.Current) >= 0 {
 		r.is, r.op, r.isPath = true, fileOp{}, r.wasPath
 	}
 }
@@ -213,7 +213,7 @@ func (r *Review) leaveWhole() {
 
 // enterWhole gives up the lines and keeps the two contents.
 func (r *Review) enterWhole() {
-	w := &whole{base: r.body(baseline), now: r.body(current)}
+	w := &whole{base: r.body(weave.Baseline), now: r.body(weave.Current)}
 	w.baseID = r.weave.ID()
 	w.nowID = w.baseID
 	if r.Pending() {

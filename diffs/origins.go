@@ -1,6 +1,11 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+)
 
 // An Origin says where the lines From to To (exclusive) of the present text come from.
 type Origin struct {
@@ -31,13 +36,13 @@ func (r *Review) Origins() (origins []Origin) {
 // OriginsOf returns the origins of the lines of another text of the file, for instance of a commit. Lines that the present text has at
 // the same place have its origins. Others are known by their text, if edits have written it and it is not in the file any more.
 func (r *Review) OriginsOf(text string) (origins []Origin) {
-	lines, present := splitLines(text), r.present().lines
+	lines, present := linetext.Split(text), r.present().lines
 	here := make([]int, len(lines)) // the present line and 1; 0: none
 	common := 0
-	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) {
-		here[j], common = i+1, common+known(lines[j:j+1])
+	linetext.Common(trimmed(weave.Texts(present)), trimmed(slices.Clone(lines)), func(i, j int) {
+		here[j], common = i+1, common+linetext.Known(lines[j:j+1])
 	})
-	another := replaced(known(texts(present)), known(lines), common)
+	another := linetext.Replaced(linetext.Known(weave.Texts(present)), linetext.Known(lines), common)
 	removed, writers := r.past.Replaced(), r.writers(present)
 	for j, l := range lines {
 		if i := here[j] - 1; i >= 0 {
@@ -54,8 +59,8 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 // ofText returns the edit that wrote a line with this text which was taken out of the file, by a person or by one of the edits whose
 // removed lines are given; 0 if none is known.
 func (r *Review) ofText(line string, removed map[string]int32) (by int32) {
-	if by = r.past.OfText(line); by == 0 && linkKey(line) != "" {
-		by = removed[trimEnd(line)]
+	if by = r.past.OfText(line); by == 0 && linetext.Key(line) != "" {
+		by = removed[weave.TrimEnd(line)]
 	}
 	return by
 }
@@ -109,7 +114,7 @@ func (r *Review) Former(o Origin) (lines []string) {
 	}
 	lines = r.past.Former(o.From, o.To)
 	for i, l := range lines {
-		lines[i] = trimEnd(l)
+		lines[i] = weave.TrimEnd(l)
 	}
 	return lines
 }

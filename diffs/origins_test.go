@@ -1,76 +1,48 @@
 package diffs
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestFormer says what lines were before, of all or a part of them.
-func TestFormer(t *testing.T) {
-	r := New(file("a\nb\nc\nd\ne\n"))
-	r.Observe(file("a\nB one\nB two\nB three\nd\nE\n"), by("s", "1"))
-	accept := func() {
-		for _, h := range r.Hunks() {
-			_, err := r.Decide([]uint64{h.ID}, true, nil)
-			require.NoError(t, err)
-		}
-	}
-	accept()
-	r.Observe(file("mine\na\nB one\nB two\nB three\nd\nE\n"), nil)
-	r.Observe(file("mine\na\nB one\nB two\nB three\nd\nthen\n"), by("s", "2"))
-	r = restored(t, r)
-	former := func(from, to int) (lines []string) {
-		for _, o := range r.Origins() {
-			if o.From <= from && to <= o.To {
-				o.From, o.To = from, to
-				lines = append(lines, r.Former(o)...)
-			}
-		}
-		return lines
-	}
-	require.Equal(t, []string{"b", "c"}, former(2, 5))
-	require.Equal(t, []string{"b", "c"}, former(3, 4), "nobody knows which line replaced which")
-	require.Equal(t, []string{"E"}, former(6, 7), "the earlier line of an agent")
-	require.Empty(t, former(0, 1))
-	accept()
-	require.Equal(t, []string{"E"}, former(6, 7))
-}
-
-// TestCheckouts follows lines of an agent that checkouts take away and bring back, beside what else these change.
-func TestCheckouts(t *testing.T) {
+// TestOrigins says where lines come from.
+func TestOrigins(t *testing.T) {
 	one, two := by("s", "1"), by("s", "2")
-	r := New(file("first\nlast\n"))
-	r.Observe(file("first\nagent's line\n}\nagent's other line\nlast\n"), one)
+	r := New(file("a\nb\nc\n"))
+	r.Observe(file("a\nthe first line\nsecond line\nc\n"), one)
 	for _, h := range r.Hunks() {
 		_, err := r.Decide([]uint64{h.ID}, true, nil)
 		require.NoError(t, err)
 	}
-	agents := string(r.Current().Data)
-	r.Observe(file("first\nlast\n"), nil) // another branch
-	require.Nil(t, r.Origins()[0].Source)
-	r.Observe(file("first\nof this branch\nlast\n"), two)
+	r.History(5)
+	r.Observe(file("mine\na\nthe first line\nsecond line\nc\n"), nil)
+	r.Observe(file("mine\na\nthe first line\nsecond line\nc\nd\n"), two)
 	r = restored(t, r)
-	sources := func(origins []Origin) (by string) {
-		for _, o := range origins {
-			mark := "-"
-			if o.Source != nil {
-				mark = o.Source.TurnID
-			}
-			if o.ByText {
-				mark += "?"
-			}
-			by += strings.Repeat(mark+" ", o.To-o.From)
-		}
-		return by
-	}
-	require.Equal(t, "- 1? - 1? - ", sources(r.OriginsOf(agents)), "a commit of the first branch")
-	r.Observe(file("// head\nfirst\nagent's line\n}\nagent's other line\nlast\n"), nil)
-	require.Equal(t, "- - 1? - 1? - ", sources(r.Origins()), "lines that may be anywhere are nobody's")
-	require.Equal(t, "- 2? - ", sources(r.OriginsOf("first\nof this branch\nlast\n")))
-	r.Observe(Content{}, nil)
-	require.Equal(t, "- 1? - 1? - ", sources(r.OriginsOf(agents)))
-	r.Observe(file("// head\nfirst\nagent's line\n}\nagent's other line\nlast\n"), nil)
-	require.Equal(t, "- - 1? - 1? - ", sources(restored(t, r).Origins()))
+	require.Equal(t, []Origin{
+		{From: 0, To: 2},
+		{From: 2, To: 4, Source: one, At: 5},
+		{From: 4, To: 5},
+		{From: 5, To: 6, Source: two, At: 7, Pending: true},
+	}, r.Origins())
+	r.Observe(file("mine\na\nsecond line\nc\nd\nthe first line\n"), nil)
+	origins := r.Origins()
+	require.Equal(t, one, origins[len(origins)-1].Source, "a person has moved the line")
+	require.Nil(t, New(file("\x00")).Origins())
+}
+
+// TestObserveFrom gives the history of a copy's accepted lines to the file that they were written to.
+func TestObserveFrom(t *testing.T) {
+	copied := New(file("a\nb\nc\n"))
+	copied.Observe(file("a\nB\nc\nd\n"), by("s", "1"))
+	real := New(file("mine\na\nb\nc\n"))
+	_, err := copied.Decide([]uint64{copied.Hunks()[0].ID}, true, nil)
+	require.NoError(t, err)
+	real.ObserveFrom(file("mine\na\nB\nc\n"), copied)
+	require.Equal(t, by("s", "1"), real.Origins()[1].Source)
+	require.False(t, real.Pending())
+	real = restored(t, real)
+	_, _, err = real.Rewind(Undone{"s", []string{"1"}})
+	require.NoError(t, err)
+	require.Equal(t, "mine\na\nb\nc\n", string(real.Current().Data))
 }

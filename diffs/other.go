@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // ObserveBaseline tells the review that a person has changed the baseline's file: for an agent that works in a copy, that is
@@ -21,12 +22,12 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
 	r.copied = true
 	before, was, from, pending := r.shape().sum(), r.present(), -1, r.Pending()
-	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline)
-	if now.Exists != r.was || now.Exists && (remoded || !r.holds(baseline, now.body())) {
+	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(weave.Baseline)
+	if now.Exists != r.was || now.Exists && (remoded || !r.holds(weave.Baseline, now.body())) {
 		from = r.goBack(now)
 	}
 	r.observeBaseline(now.Exists, now.body())
-	if now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline) {
+	if now.Mode != 0 && now.Mode != r.wasMode && r.file(weave.Baseline) {
 		r.wasMode, r.isMode = now.Mode, now.Mode
 	}
 	r.settleAttrs()
@@ -43,7 +44,7 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 }
 
 func (r *Review) observeBaseline(exists bool, b body) {
-	if exists == r.was && (!exists || r.holds(baseline, b)) {
+	if exists == r.was && (!exists || r.holds(weave.Baseline, b)) {
 		return // and the last decision can be undone exactly
 	}
 	r.leaveWhole()
@@ -51,7 +52,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 	switch {
 	case r.whole == nil && exists && r.limits.kind(b) == Modified:
 		r.observeBaseText(b.text)
-	case exists == r.is && (!exists || r.holds(current, b)), !r.is, r.op.ID == 0 && !r.weave.Pending():
+	case exists == r.is && (!exists || r.holds(weave.Current, b)), !r.is, r.op.ID == 0 && !r.weave.Pending():
 		r.settle(exists, b, true)
 		r.unknown = unknown
 	case r.whole == nil && !exists:
@@ -67,7 +68,7 @@ func (r *Review) observeBaseline(exists bool, b body) {
 }
 
 // holds reports whether a side exists and holds b.
-func (r *Review) holds(s side, b body) bool {
+func (r *Review) holds(s weave.Side, b body) bool {
 	if r.whole == nil {
 		return !b.link && r.weave.Is(s, b.text)
 	}
@@ -84,22 +85,22 @@ func (r *Review) observeBaseText(text string) {
 	}
 	r.weave.NoteLineEnd(text)
 	r.weave.Repair()
-	if r.is && r.weave.Is(current, text) {
+	if r.is && r.weave.Is(weave.Current, text) {
 		r.weave.SettleForward()
 		return
 	}
 	fresh := r.weave.Next
-	r.weave.Splice(baseline, lineDiff(r.weave.Text(baseline), text), 0)
+	r.weave.Splice(weave.Baseline, weave.LineDiff(r.weave.Text(weave.Baseline), text), 0)
 	for i := range r.weave.Atoms {
 		if a := &r.weave.Atoms[i]; !r.is && a.ID > fresh { // the agent has deleted the file
 			a.Del, a.Both = slices.Max(r.op.Edits), true
 		}
 	}
-	if i := r.weave.Last(baseline); i >= 0 && lacksEOL(r.weave.Atoms[i].Text) && !lacksEOL(text) {
+	if i := r.weave.Last(weave.Baseline); i >= 0 && weave.LacksEOL(r.weave.Atoms[i].Text) && !weave.LacksEOL(text) {
 		r.weave.Atoms[i].Text += r.weave.LineEnd() // the present text ends with this line, and the baseline went on after it until now
 	}
 	r.weave.RepairLines(false)
-	r.weave.Meet(fresh, func(a *atom) bool { return a.Ins == 0 }, bareTexts)
+	r.weave.Meet(fresh, func(a *weave.Atom) bool { return a.Ins == 0 }, weave.BareTexts)
 	r.weave.RepairLines(false)
 	r.weave.Normalise()
 	if r.is && r.weave.Pending() && r.weave.Same() {
@@ -110,7 +111,7 @@ func (r *Review) observeBaseText(text string) {
 
 // contestAgain marks the lines that a person has put into the baseline, behind atom at, since a reject of a run that is about to be undone: both
 // have changed that place.
-func (r *Review) contestAgain(run *decidedRun, last uint64, at int, place map[uint64]int, change map[int]atom) {
+func (r *Review) contestAgain(run *decidedRun, last uint64, at int, place map[uint64]int, change map[int]weave.Atom) {
 	by, adds, gone := int32(0), false, false
 	for _, a := range run.Atoms {
 		_, here := place[a.ID]
@@ -130,7 +131,7 @@ func (r *Review) contestAgain(run *decidedRun, last uint64, at int, place map[ui
 func (r *Review) observeBaseAbsent() {
 	r.weave.Repair()
 	op := fileOp{}
-	kept := make([]atom, 0, len(r.weave.Atoms))
+	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
 	for _, a := range r.weave.Atoms {
 		if a.Ins != 0 {
 			op.add(a.Ins)

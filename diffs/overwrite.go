@@ -1,6 +1,10 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/weave"
+)
 
 // A Place says where the changed lines of a hunk are in the present text, counted from 0. To is exclusive; it equals From if
 // all of them are deleted.
@@ -15,7 +19,7 @@ func (r *Review) Places() []Place {
 	if r.whole != nil || !r.is {
 		return nil
 	}
-	return r.placesBy(func(a atom) bool { return a.Del == 0 })
+	return r.placesBy(func(a weave.Atom) bool { return a.Del == 0 })
 }
 
 // OldPlaces is Places for the baseline.
@@ -23,10 +27,10 @@ func (r *Review) OldPlaces() []Place {
 	if r.whole != nil || !r.was {
 		return nil
 	}
-	return r.placesBy(func(a atom) bool { return a.Ins == 0 })
+	return r.placesBy(func(a weave.Atom) bool { return a.Ins == 0 })
 }
 
-func (r *Review) placesBy(there func(atom) bool) (places []Place) {
+func (r *Review) placesBy(there func(weave.Atom) bool) (places []Place) {
 	at, line := 0, 0
 	count := func(to int) int {
 		for ; at < to; at++ {
@@ -55,7 +59,7 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64, sides ...Side) (d
 	if r.op.ID != 0 && r.is && !r.was && r.whole == nil && later.op.ID == 0 {
 		// A file that the agent has created exists in both: only its lines go.
 		both := now
-		both.Data = append([]byte(r.weave.Text(current)), now.Data...)
+		both.Data = append([]byte(r.weave.Text(weave.Current)), now.Data...)
 		r.Observe(both, nil)
 		unseen, seen = nil, nil
 		for _, p := range r.list() {
@@ -107,7 +111,7 @@ func (r *Review) rejectSides(hunks []uint64, sides []Side) (Decision, error) {
 
 // inserts reports whether a piece has pending insertions.
 func (r *Review) inserts(p piece) bool {
-	return slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return a.Ins != 0 })
+	return slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a weave.Atom) bool { return a.Ins != 0 })
 }
 
 // gone reports whether a later state has none of the lines that a piece added pending; for a piece that only deletes,

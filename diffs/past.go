@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // This file keeps a review's history in step with the present content. An accept changes no content, so the history knows an
@@ -16,7 +18,7 @@ import (
 type past struct {
 	body  history.Body
 	path  string
-	lines []atom // of a text
+	lines []weave.Atom // of a text
 
 	pending *history.Pending // of an agent's step that may change the file as a whole
 	removed map[uint64]int32 // of an agent's step: the edits that removed lines, which are pending, by id
@@ -30,13 +32,13 @@ func (r *Review) present() past {
 		p.body = history.Body{}
 	case w == nil:
 		for i := range r.weave.Atoms {
-			if a := &r.weave.Atoms[i]; a.On(current) {
+			if a := &r.weave.Atoms[i]; a.On(weave.Current) {
 				p.lines = append(p.lines, *a)
 			}
 		}
 	case r.limits.kind(w.now) == Modified:
-		for _, l := range splitLines(w.now.text) {
-			p.lines = append(p.lines, atom{Text: l})
+		for _, l := range linetext.Split(w.now.text) {
+			p.lines = append(p.lines, weave.Atom{Text: l})
 		}
 	default:
 		p.body = history.Body{Kind: history.Opaque, Data: []byte(w.now.text), Link: w.now.link, Mode: r.isMode}
@@ -50,7 +52,7 @@ func (p *past) sum() string {
 	h.Write([]byte{byte(p.body.Kind)})
 	h.Write(p.body.Data)
 	for i := range p.lines {
-		h.Write([]byte(trimEnd(p.lines[i].Text) + "\n"))
+		h.Write([]byte(weave.TrimEnd(p.lines[i].Text) + "\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -75,14 +77,14 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 		lent.lend(r, &step)
 	}
 	if step.Who == history.Person && len(step.Edits) > 0 {
-		old := known(texts(before.lines))
+		old := linetext.Known(weave.Texts(before.lines))
 		common := old
 		for _, e := range step.Edits {
 			for _, gone := range e.Removed {
-				common -= known([]string{gone.Text})
+				common -= linetext.Known([]string{gone.Text})
 			}
 		}
-		if replaced(old, known(texts(after.lines)), common) {
+		if linetext.Replaced(old, linetext.Known(weave.Texts(after.lines)), common) {
 			step.Doubt = doubtful(after.lines)
 		}
 	}
@@ -123,9 +125,9 @@ func editOf(n int32, op fileOp) int32 {
 }
 
 // editsBetween returns the edits between two lists of present lines. A line is known by its id and, where these are new, by its text.
-func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history.Edit) {
+func (r *Review) editsBetween(before past, now []weave.Atom, n int32) (edits []history.Edit) {
 	old := before.lines
-	same := func(a, b *atom) bool { return a.ID == b.ID && a.ID != 0 }
+	same := func(a, b *weave.Atom) bool { return a.ID == b.ID && a.ID != 0 }
 	from, oldEnd, nowEnd := 0, len(old), len(now)
 	for from < oldEnd && from < nowEnd && same(&old[from], &now[from]) {
 		from++
@@ -164,7 +166,7 @@ func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history
 }
 
 // region returns the edits of a part in which no line has the same id; at is the number of its first old line.
-func (r *Review) region(old, now []atom, at int, dead, removed map[uint64]int32, n int32) (edits []history.Edit) {
+func (r *Review) region(old, now []weave.Atom, at int, dead, removed map[uint64]int32, n int32) (edits []history.Edit) {
 	i, j := 0, 0
 	upTo := func(oldTo, nowTo int) {
 		e := history.Edit{From: at + i}
@@ -187,7 +189,7 @@ func (r *Review) region(old, now []atom, at int, dead, removed map[uint64]int32,
 		}
 	}
 	if len(old) > 0 && len(now) > 0 {
-		commonLines(texts(old), texts(now), func(o, w int) {
+		linetext.Common(weave.Texts(old), weave.Texts(now), func(o, w int) {
 			if now[w].Ins == 0 {
 				upTo(o, w)
 				i, j = o+1, w+1
@@ -259,7 +261,7 @@ func (r *Review) pendingHistory() *history.File {
 
 // baselineBody returns what the baseline holds in the terms of the history.
 func (r *Review) baselineBody() history.Body {
-	b := r.body(baseline)
+	b := r.body(weave.Baseline)
 	switch {
 	case !r.was:
 		return history.Body{}
@@ -298,14 +300,14 @@ func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
 	for i, a := range from.present().lines {
 		by, _ := from.past.Of(i)
 		if src, known := l.source(by); known && a.Ins == 0 {
-			l.wrote[trimEnd(a.Text)] = append(l.wrote[trimEnd(a.Text)], src)
+			l.wrote[weave.TrimEnd(a.Text)] = append(l.wrote[weave.TrimEnd(a.Text)], src)
 		}
 	}
 	if from.past != nil {
 		for _, g := range from.past.Dead {
 			for _, d := range g.Lines {
 				if src, known := l.source(d.Del); known {
-					l.killed[trimEnd(d.Text)] = append(l.killed[trimEnd(d.Text)], src)
+					l.killed[weave.TrimEnd(d.Text)] = append(l.killed[weave.TrimEnd(d.Text)], src)
 				}
 			}
 		}
@@ -328,11 +330,11 @@ func (l *lender) source(n int32) (src Source, known bool) {
 // lend says which edits made a step.
 func (l *lender) lend(r *Review, step *history.Step) {
 	take := func(m map[string][]Source, text string) int32 {
-		list := m[trimEnd(text)]
+		list := m[weave.TrimEnd(text)]
 		if len(list) == 0 {
 			return 0
 		}
-		m[trimEnd(text)] = list[1:]
+		m[weave.TrimEnd(text)] = list[1:]
 		return r.sources.edit(list[0])
 	}
 	step.Who = history.Decision

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+
 	"github.com/stretchr/testify/require"
 )
 
 // checkHunks compares the hunks, one by one and as a patch, with the two texts.
 func checkHunks(t require.TestingT, r *Review) {
 	old, now := string(r.Baseline().Data), string(r.Current().Data)
-	oldLines, nowLines := splitLines(old), splitLines(now)
+	oldLines, nowLines := linetext.Split(old), linetext.Split(now)
 	var shown []Hunk
 	for _, h := range r.Hunks() {
 		require.NotEmpty(t, h.Sources)

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"cursord/diffs/internal/linetext"
 	"github.com/stretchr/testify/require"
+
+	"cursord/diffs/internal/linetext"
 )
 
 func reviewOf(t *testing.T, before, agent, person string) *Review {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -210,7 +213,7 @@ func (m *machine) step() {
 			m.observe(m.content(slices.Delete(lines, i, i+1)), nil)
 		}
 	case "retype": // a person restores one line by hand
-		lines := splitLines(m.r.weave.Text(baseline))
+		lines := linetext.Split(m.r.weave.Text(weave.Baseline))
 		m.observe(m.content(firstLines(lines)), nil)
 	case "delete":
 		by := agent()
@@ -278,7 +281,7 @@ func (m *machine) move(to string, by *Source) {
 func firstLines(lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, trimEnd(l))
+		out = append(out, weave.TrimEnd(l))
 	}
 	return out[:min(len(out), 30)]
 }
@@ -350,8 +353,8 @@ func (m *machine) undo() {
 	if d.Accept {
 		require.Equal(m.t, before, m.r.Current(), "undoing an accept leaves the file")
 		require.Contains(m.t, []string{"", m.path}, m.r.Path(), "undoing an accept leaves the file")
-		kept := !slices.ContainsFunc(then.weave.Atoms, func(a atom) bool { return a.Ins != 0 && !m.pendingIDs()[a.ID] }) // none is one that d had removed
-		if kept && m.agreed[d.After] == string(then.Baseline().Data) {                                                   // only agents have written since
+		kept := !slices.ContainsFunc(then.weave.Atoms, func(a weave.Atom) bool { return a.Ins != 0 && !m.pendingIDs()[a.ID] }) // none is one that d had removed
+		if kept && m.agreed[d.After] == string(then.Baseline().Data) {                                                         // only agents have written since
 			back := m.r.Copy()
 			_, err := back.Redo(d)
 			require.NoError(m.t, err)

@@ -1,6 +1,11 @@
 package diffs
 
-import "strings"
+import (
+	"strings"
+
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
+)
 
 // Written are lines of a text that an edit has written, for somebody who does not have the review.
 type Written struct {
@@ -19,7 +24,7 @@ func (r *Review) Written(of func(Source) bool) (all []Written) {
 		}
 		w := Written{Source: *o.Source, At: o.At, From: o.From}
 		for _, l := range lines[o.From:o.To] {
-			w.Lines = append(w.Lines, strings.Clone(trimEnd(l.Text)))
+			w.Lines = append(w.Lines, strings.Clone(weave.TrimEnd(l.Text)))
 		}
 		all = append(all, w)
 	}
@@ -47,7 +52,7 @@ func (r *Review) Recall(written []Written, placed bool) (taken int) {
 		}
 	}
 	if !placed {
-		commonLines(lines, trimmed(texts(present)), func(i, j int) { is(j, of[i]) })
+		linetext.Common(lines, trimmed(weave.Texts(present)), func(i, j int) { is(j, of[i]) })
 	}
 	if 2*found < len(lines) || len(from) == 0 {
 		return 0

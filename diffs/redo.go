@@ -1,6 +1,10 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/weave"
+)
 
 // Redo decides again what d decided, as far as it is pending, with some more pending lines, and returns the new decision. Accepted lines
 // that Undo has found removed since are pending as removed again. It returns ErrOvertaken if nothing of d is pending, or an error of
@@ -48,7 +52,7 @@ func (r *Review) redo(d Decision, more []uint64) (Decision, error) {
 	r.add(&sel, more)
 	pieces := r.list()
 	if d.Over {
-		r.widen(pieces, sel, func(a *atom) bool {
+		r.widen(pieces, sel, func(a *weave.Atom) bool {
 			was, is := decided[a.ID]
 			return is && was == [2]int32{}
 		})
@@ -59,12 +63,12 @@ func (r *Review) redo(d Decision, more []uint64) (Decision, error) {
 // withRemoved returns the atoms with the accepted lines of d that other edits have removed since, if these edits still stand. They are on
 // neither side: d has inserted them, and the other edit has deleted them. A line that was the same as a pending one when d was undone is two
 // lines again.
-func (r *Review) withRemoved(d Decision) []atom {
+func (r *Review) withRemoved(d Decision) []weave.Atom {
 	place := make(map[uint64]int, len(r.weave.Atoms))
 	for i := range r.weave.Atoms {
 		place[r.weave.Atoms[i].ID] = i
 	}
-	behind, stand, atoms := make(map[int][]atom), r.past.Edits(), slices.Clone(r.weave.Atoms)
+	behind, stand, atoms := make(map[int][]weave.Atom), r.past.Edits(), slices.Clone(r.weave.Atoms)
 	for _, run := range d.Runs {
 		cursor, ok := run.cursor(place, len(r.weave.Atoms))
 		typed := typedLines{atoms: r.weave.Atoms, last: d.Last, run: &run}
@@ -73,7 +77,7 @@ func (r *Review) withRemoved(d Decision) []atom {
 			if i, present := place[l.ID]; present {
 				if cursor = i; l.Back != 0 && !atoms[i].Pending() && stand[l.BackIns] {
 					atoms[i].Del = l.Del
-					behind[i] = append(behind[i], atom{Text: atoms[i].Text, ID: l.Back, Ins: l.BackIns})
+					behind[i] = append(behind[i], weave.Atom{Text: atoms[i].Text, ID: l.Back, Ins: l.BackIns})
 				}
 			} else if a := l.atom(); ok && a.Ins != 0 && stand[a.Del] {
 				if line := typed.after(cursor, a.Text); line >= 0 {
@@ -102,7 +106,7 @@ func (r *Review) leaveReplaced(sel *selection, d Decision) {
 				gone--
 			}
 		}
-		others := func(a atom) bool { return a.Ins != 0 && !of[a.ID] }
+		others := func(a weave.Atom) bool { return a.Ins != 0 && !of[a.ID] }
 		for start, end := r.weave.Run(0); gone > 0 && start < len(r.weave.Atoms); start, end = r.weave.Run(end) {
 			for i := start; slices.ContainsFunc(r.weave.Atoms[start:end], others) && i < end; i++ {
 				sel.atoms[i] = sel.atoms[i] && (r.weave.Atoms[i].Del == 0 || !of[r.weave.Atoms[i].ID])

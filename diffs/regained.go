@@ -1,6 +1,10 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/weave"
+)
 
 // Typed returns the lines that a person has typed in a text since r.
 func (r *Review) Typed(now Content) map[string]bool {
@@ -48,5 +52,5 @@ func (r *Review) Deletes(d Decision) bool {
 			restored[a.ID] = !d.Accept && a.Decided && a.Del != 0
 		}
 	}
-	return slices.ContainsFunc(r.weave.Atoms, func(a atom) bool { return a.Del != 0 && restored[a.ID] })
+	return slices.ContainsFunc(r.weave.Atoms, func(a weave.Atom) bool { return a.Del != 0 && restored[a.ID] })
 }

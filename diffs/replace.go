@@ -1,6 +1,10 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/weave"
+)
 
 // Replace accepts hunks in the place of the lines that HunksBeside names as Beside, which Decide keeps. These lines go from both sides, and
 // Undo brings them back. The errors are those of Decide; hunks without such lines are only accepted.
@@ -11,12 +15,12 @@ func (r *Review) Replace(ids []uint64) (Decision, error) {
 		return Decision{}, err
 	}
 	sel.over = true
-	r.widen(pieces, sel, func(a *atom) bool { return a.Both })
+	r.widen(pieces, sel, func(a *weave.Atom) bool { return a.Both })
 	return r.decide(pieces, sel, true)
 }
 
 // widen adds to the pieces that are selected the settled lines right beside them that are to go, and selects these.
-func (r *Review) widen(pieces []piece, sel selection, goes func(*atom) bool) {
+func (r *Review) widen(pieces []piece, sel selection, goes func(*weave.Atom) bool) {
 	taken := 0 // up to here by the pieces before
 	for k := range pieces {
 		p := &pieces[k]
@@ -55,7 +59,7 @@ func (a *decidedAtom) settled() bool { return a.Gone && a.Ins == 0 && a.Del == 0
 func (r *Review) IsBeside(id uint64) bool {
 	for _, p := range r.list() {
 		if p.id == id && (p.what == aRun || p.what == theOp) {
-			own := slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a atom) bool { return a.Both })
+			own := slices.ContainsFunc(r.weave.Atoms[p.start:p.end], func(a weave.Atom) bool { return a.Both })
 			return own || r.besideFrom(p.start, p.contextFrom) < p.start || r.besideTo(p.end, p.contextTo) > p.end
 		}
 	}

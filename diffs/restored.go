@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // A lineWriter is the edit that a present line comes from; 0: a person's, or not known.
@@ -15,7 +17,7 @@ type lineWriter struct {
 
 // writers returns the writers of some present lines: all of the present text. A line that an edit has brought back as it was, in the place
 // from where another edit had removed it, is of who wrote it first: the edits together have changed nothing. So is one that a turn has moved.
-func (r *Review) writers(lines []atom) []lineWriter {
+func (r *Review) writers(lines []weave.Atom) []lineWriter {
 	all := make([]lineWriter, len(lines))
 	for i, a := range lines {
 		all[i].by, all[i].moved = r.past.Of(i)
@@ -47,26 +49,26 @@ func (r *Review) writers(lines []atom) []lineWriter {
 // broughtBack finds the lines of a run that had been removed in its place: dead are the lines that are gone there. It calls found with the
 // index of each in the run, and with the edit that wrote it first. A line of few letters, such as a brace, may be anywhere: it counts only
 // beside a line with more that was brought back, or if the lines brought back are all of the run or of the dead ones.
-func broughtBack(run []atom, dead []history.Dead, found func(i int, by int32)) {
+func broughtBack(run []weave.Atom, dead []history.Dead, found func(i int, by int32)) {
 	if len(dead) == 0 {
 		return
 	}
-	was, is, first := make([]string, len(dead)), trimmed(texts(run)), map[string]history.Dead{}
+	was, is, first := make([]string, len(dead)), trimmed(weave.Texts(run)), map[string]history.Dead{}
 	for i, d := range dead {
-		was[i] = trimEnd(d.Text)
+		was[i] = weave.TrimEnd(d.Text)
 		if old, seen := first[was[i]]; !seen || d.Del < old.Del {
 			first[was[i]] = d
 		}
 	}
 	var pairs [][2]int
-	commonLines(was, is, func(i, j int) { pairs = append(pairs, [2]int{i, j}) })
+	linetext.Common(was, is, func(i, j int) { pairs = append(pairs, [2]int{i, j}) })
 	for len(pairs) > 0 {
 		n := 1
 		for n < len(pairs) && pairs[n][0] == pairs[0][0]+n && pairs[n][1] == pairs[0][1]+n {
 			n++
 		}
 		together := is[pairs[0][1]:][:n]
-		if n == min(len(run), len(dead)) || slices.ContainsFunc(together, func(l string) bool { return linkKey(l) != "" }) {
+		if n == min(len(run), len(dead)) || slices.ContainsFunc(together, func(l string) bool { return linetext.Key(l) != "" }) {
 			for k, text := range together {
 				found(pairs[0][1]+k, first[text].Ins)
 			}

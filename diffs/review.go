@@ -111,14 +111,14 @@ func (r *Review) BaselineKnown() bool { return r.unknown.ID == 0 }
 func (r *Review) Rev() uint64 { return r.rev }
 
 // Baseline returns what the file would hold if everything were rejected. The caller must not change its Data.
-func (r *Review) Baseline() Content { return r.content(baseline) }
+func (r *Review) Baseline() Content { return r.content(weave.Baseline) }
 
 // Current returns what the file holds or, after a reject or an undo, must hold. The caller must not change its Data.
-func (r *Review) Current() Content { return r.content(current) }
+func (r *Review) Current() Content { return r.content(weave.Current) }
 
-func (r *Review) content(s side) Content {
+func (r *Review) content(s weave.Side) Content {
 	held := &r.held[0]
-	if s == current {
+	if s == weave.Current {
 		held = &r.held[1]
 	}
 	if c := held.Value(); c != nil {
@@ -132,9 +132,9 @@ func (r *Review) content(s side) Content {
 // forget drops the held contents. Every method that may change the review calls it first.
 func (r *Review) forget() { r.held = [2]weak.Pointer[Content]{} }
 
-func (r *Review) read(s side) Content {
+func (r *Review) read(s weave.Side) Content {
 	exists, mode := r.was, r.wasMode
-	if s == current {
+	if s == weave.Current {
 		exists, mode = r.is, r.isMode
 	}
 	b := r.body(s)
@@ -148,11 +148,11 @@ func (r *Review) read(s side) Content {
 }
 
 // body returns what a side holds, if it exists.
-func (r *Review) body(s side) body {
+func (r *Review) body(s weave.Side) body {
 	switch {
 	case r.whole == nil:
 		return body{text: r.weave.Text(s)}
-	case s == current:
+	case s == weave.Current:
 		return r.whole.now
 	}
 	return r.whole.base

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // An Undone selects the edits that a rewind takes back: those of some turns of a session.
@@ -66,7 +68,7 @@ func (r *Review) rewind(u Undone, all bool) (d Decision, left Left, forgets bool
 		of[n] = u.Has(src) && !src.Imported && (all || src.Via != ViaUnknown)
 	}
 	before := r.present()
-	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, texts(before.lines))
+	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, weave.Texts(before.lines))
 	pending, alone := r.pendingOf(of)
 	if back == nil && pending {
 		back = history.Keep(r.past, before.body, before.path, len(before.lines))
@@ -113,12 +115,12 @@ func (r *Review) pendingOf(of map[int32]bool) (any, alone bool) {
 			alone = alone || !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
 		}
 	}
-	lines := slices.ContainsFunc(r.weave.Atoms, func(a atom) bool { return of[a.Ins] || of[a.Del] })
+	lines := slices.ContainsFunc(r.weave.Atoms, func(a weave.Atom) bool { return of[a.Ins] || of[a.Del] })
 	return any || lines, alone || lines
 }
 
 // target returns the content that a rewind leaves.
-func (r *Review) target(back *history.Back, lines []atom) Content {
+func (r *Review) target(back *history.Back, lines []weave.Atom) Content {
 	c := Content{Exists: back.Body.Kind != history.Absent, Mode: back.Body.Mode}
 	switch {
 	case back.Body.Kind == history.Opaque && back.Body.Link:
@@ -134,7 +136,7 @@ func (r *Review) target(back *history.Back, lines []atom) Content {
 }
 
 // joined returns the text of what stays, and of the lines that come back in the wanted pieces; nil wants all.
-func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int) bool) string {
+func (r *Review) joined(back *history.Back, lines []weave.Atom, wanted func(piece int) bool) string {
 	var b []byte
 	for k, p := range back.Lines {
 		if p.From == p.To && (wanted == nil || wanted(k)) {
@@ -157,7 +159,7 @@ func (r *Review) appendLine(text []byte, line string) []byte {
 
 // bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again, and so is
 // the file as a whole if after says so.
-func (r *Review) bring(back *history.Back, target Content, lines []atom, after again) {
+func (r *Review) bring(back *history.Back, target Content, lines []weave.Atom, after again) {
 	switch {
 	case len(after.body) == 0:
 	case !target.Exists && r.whole == nil && r.was:
@@ -197,7 +199,7 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 
 // pendingAgain returns of which edit each piece is pending again, 0 for none, and which lines of the baseline these pieces had replaced,
 // by id.
-func (r *Review) pendingAgain(back *history.Back, lines []atom, removed map[uint64]int32) (by []int32, replaced map[uint64]int32) {
+func (r *Review) pendingAgain(back *history.Back, lines []weave.Atom, removed map[uint64]int32) (by []int32, replaced map[uint64]int32) {
 	by, replaced = make([]int32, len(back.Lines)), removed
 	for k, p := range back.Lines {
 		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
@@ -212,7 +214,7 @@ func (r *Review) pendingAgain(back *history.Back, lines []atom, removed map[uint
 }
 
 // replacedBy returns the ids of the present lines beside a piece that the piece had replaced.
-func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int32) (ids []uint64) {
+func (r *Review) replacedBy(p history.Piece, lines []weave.Atom, again map[uint64]int32) (ids []uint64) {
 	for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
 		_, known := again[lines[i].ID]
 		by, _ := r.past.Of(i)
@@ -255,14 +257,14 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 		r.weave.Atoms = under.removed
 	}
 	r.align(of, back, under)
-	kept := make([]atom, 0, len(r.weave.Atoms))
+	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
 	for _, a := range r.weave.Atoms {
 		if a.Ins != 0 && of[a.Ins] {
 			continue
 		}
 		if others, over := under.instead[a.ID]; over {
 			for _, d := range others {
-				kept = append(kept, atom{Text: d.Text, ID: r.weave.ID(), Del: d.Del})
+				kept = append(kept, weave.Atom{Text: d.Text, ID: r.weave.ID(), Del: d.Del})
 			}
 			continue
 		}
@@ -364,7 +366,7 @@ func (r *Review) catchUp(since *Review, then string) error {
 		}
 	}
 	now := since.Current()
-	merged, ok := mergedEdits(then, string(now.Data), r.weave.Text(current))
+	merged, ok := mergedEdits(then, string(now.Data), r.weave.Text(weave.Current))
 	if !ok {
 		return ErrOvertaken
 	}
@@ -385,7 +387,7 @@ func mergedEdits(text, mine, theirs string) (merged string, ok bool) {
 	}
 	all := append(a, b...)
 	slices.SortFunc(all, func(x, y LineEdit) int { return x.From - y.From })
-	lines := splitLines(text)
+	lines := linetext.Split(text)
 	var out strings.Builder
 	at := 0
 	for _, e := range all {

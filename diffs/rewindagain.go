@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // Rewind takes back what edits have done, pending or accepted, where it is still as they left it: the lines that they wrote
@@ -68,9 +70,9 @@ func (r *Review) undecided() *history.Pending {
 
 // baselineSum returns a sum of the baseline, without its mode and its path.
 func (r *Review) baselineSum() string {
-	b := r.body(baseline)
+	b := r.body(weave.Baseline)
 	h := sha256.New()
-	h.Write([]byte{byte(bit(r.was)), byte(bit(b.link))})
+	h.Write([]byte{byte(weave.Bit(r.was)), byte(weave.Bit(b.link))})
 	h.Write([]byte(b.text))
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -111,7 +113,7 @@ func (r *Review) pendingAfter(back *history.Back, of map[int32]bool, target Cont
 		}
 	}
 	if len(a.body) > 0 {
-		a.base = r.body(baseline)
+		a.base = r.body(weave.Baseline)
 	}
 	return a
 }
@@ -133,28 +135,28 @@ func pendingBack(back *history.Back) (edits []int32) {
 
 // madeByOthers reports whether the edits of a history have made a content of the baseline.
 func (r *Review) madeByOthers(made *history.File, c Content) bool {
-	b := r.body(baseline)
+	b := r.body(weave.Baseline)
 	if made == nil || c.Exists == r.was && c.body() == b {
 		return false
 	}
 	var old, now []string
 	if r.was && r.limits.kind(b) == Modified {
-		old = splitLines(b.text)
+		old = linetext.Split(b.text)
 	}
 	if c.Exists && r.limits.kind(c.body()) == Modified {
-		now = splitLines(string(c.Data))
+		now = linetext.Split(string(c.Data))
 	}
 	stays, stayed := map[int]bool{}, map[int]bool{}
-	commonLines(old, now, func(i, j int) { stayed[i], stays[j] = true, true })
+	linetext.Common(old, now, func(i, j int) { stayed[i], stays[j] = true, true })
 	removed := map[string]int{}
 	for _, d := range made.Near(0, len(now)) {
-		removed[trimEnd(d.Text)]++
+		removed[weave.TrimEnd(d.Text)]++
 	}
 	for i, l := range old {
 		if stayed[i] {
 			continue
 		}
-		if removed[trimEnd(l)]--; removed[trimEnd(l)] < 0 {
+		if removed[weave.TrimEnd(l)]--; removed[weave.TrimEnd(l)] < 0 {
 			return false // it has replaced others, and was accepted
 		}
 	}
@@ -174,7 +176,7 @@ func (r *Review) rebuild(target Content, lines *history.File, a again) {
 	r.unknown = unknown
 	last := len(edits) - 1
 	if target.Exists && r.whole == nil && r.limits.kind(target.body()) == Modified {
-		text := splitLines(string(target.Data))
+		text := linetext.Split(string(target.Data))
 		for k, n := range edits[:last] {
 			r.observe(true, body{text: r.withoutLater(text, lines, edits[k+1:])}, n)
 		}
@@ -216,7 +218,7 @@ func (r *Review) removed() map[uint64]int32 {
 
 // removedAgain returns, by id, the present lines that a rewind removes, and that were pending as removed before: by
 // which edit, or 0 for those to take back. It takes the lines out of those that back has.
-func (r *Review) removedAgain(back *history.Back, lines []atom) (removed map[uint64]int32) {
+func (r *Review) removedAgain(back *history.Back, lines []weave.Atom) (removed map[uint64]int32) {
 	removed = map[uint64]int32{}
 	if len(back.Again) == 0 {
 		return removed
@@ -232,7 +234,7 @@ func (r *Review) removedAgain(back *history.Back, lines []atom) (removed map[uin
 	}
 	back.Again = slices.DeleteFunc(back.Again, func(d history.Dead) bool {
 		for i := range lines {
-			if goes[i] && lines[i].Ins == 0 && trimEnd(lines[i].Text) == trimEnd(d.Text) {
+			if goes[i] && lines[i].Ins == 0 && weave.TrimEnd(lines[i].Text) == weave.TrimEnd(d.Text) {
 				removed[lines[i].ID] = 0
 				if slices.Contains(r.sources.numbers, d.Del) {
 					removed[lines[i].ID] = d.Del
@@ -249,7 +251,7 @@ func (r *Review) removedAgain(back *history.Back, lines []atom) (removed map[uin
 // removedBefore returns the edit that had removed a line before those that a rewind takes back wrote it again and removed it, or 0.
 func (r *Review) removedBefore(text string, back *history.Back) int32 {
 	for i, d := range back.Again {
-		if trimEnd(d.Text) == trimEnd(text) && slices.Contains(r.sources.numbers, d.Del) {
+		if weave.TrimEnd(d.Text) == weave.TrimEnd(text) && slices.Contains(r.sources.numbers, d.Del) {
 			back.Again = slices.Delete(back.Again, i, i+1)
 			return d.Del
 		}
@@ -272,7 +274,7 @@ func (r *Review) reopenParts(a again, of map[int32]bool, path string) {
 	if len(a.body) > 0 && a.was && r.was && !r.is {
 		r.wasPath = a.wasPath
 	}
-	both := r.file(baseline) && r.file(current)
+	both := r.file(weave.Baseline) && r.file(weave.Current)
 	if len(a.mode) > 0 && both && a.wasMode != 0 && a.wasMode != r.isMode {
 		r.wasMode, r.chmod = a.wasMode, fileOp{ID: r.weave.ID(), Edits: a.mode}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // A beneath says what others' edits would have replaced if there had never been the edits that a rewind takes back. Its keys are the ids of
@@ -13,7 +14,7 @@ type beneath struct {
 	instead map[uint64][]history.Dead // what others have removed in place of the line, which an edit to take back wrote
 
 	// If others' pending edit has removed the file: all its lines, beneath that. The maps are empty then.
-	removed []atom
+	removed []weave.Atom
 	changes bool // these are others than before
 	lacks   bool // a line that comes back has no place
 }
@@ -34,7 +35,7 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 	find := func(g history.Gone) uint64 {
 		k := removed{g.Text, g.Del, g.At}
 		if known[k] == 0 {
-			known[k] = nearest(g.Text, g.At, func(a *atom) bool { return a.Del == g.Del })
+			known[k] = nearest(g.Text, g.At, func(a *weave.Atom) bool { return a.Del == g.Del })
 		}
 		return known[k]
 	}
@@ -58,7 +59,7 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 		if !slices.Contains(r.sources.numbers, u.Del) {
 			continue
 		}
-		if id := nearest(u.Text, u.At, func(a *atom) bool { return of[a.Del] }); id != 0 {
+		if id := nearest(u.Text, u.At, func(a *weave.Atom) bool { return of[a.Del] }); id != 0 {
 			b.by[id] = u.Del
 			continue
 		}
@@ -77,20 +78,20 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 
 // nearest returns a function that finds, each once, the lines pending as removed that are nearest to a present line. It returns their ids; 0
 // for none.
-func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id uint64) {
+func (r *Review) nearest() func(text string, at int, can func(*weave.Atom) bool) (id uint64) {
 	type place struct{ atom, line int }
 	line, removed := 0, map[string][]place{}
 	for i, a := range r.weave.Atoms {
 		if a.Del == 0 {
 			line++
 		} else {
-			removed[trimEnd(a.Text)] = append(removed[trimEnd(a.Text)], place{i, line})
+			removed[weave.TrimEnd(a.Text)] = append(removed[weave.TrimEnd(a.Text)], place{i, line})
 		}
 	}
 	taken := map[uint64]bool{}
-	return func(text string, at int, can func(*atom) bool) (id uint64) {
+	return func(text string, at int, can func(*weave.Atom) bool) (id uint64) {
 		far := len(r.weave.Atoms) + 1
-		for _, p := range removed[trimEnd(text)] {
+		for _, p := range removed[weave.TrimEnd(text)] {
 			if a, away := &r.weave.Atoms[p.atom], max(p.line-at, at-p.line); away < far && !taken[a.ID] && can(a) {
 				id, far = a.ID, away
 			}
@@ -105,7 +106,7 @@ func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 	nearest, place := r.nearest(), map[uint64]int{}
 	for _, g := range r.past.Graves() {
 		for _, d := range g.Lines {
-			place[nearest(d.Text, g.At, func(a *atom) bool { return a.Del == d.Del })] = g.At
+			place[nearest(d.Text, g.At, func(a *weave.Atom) bool { return a.Del == d.Del })] = g.At
 		}
 	}
 	delete(place, 0)
@@ -152,14 +153,14 @@ func (r *Review) order(back *history.Back, last uint64) {
 	place := map[uint64][]history.Dead{} // what goes before each
 	i := 0
 	for _, p := range back.Lines {
-		fresh := func(a atom) bool { return a.ID > last && !a.Pending() && a.Text == p.Text }
+		fresh := func(a weave.Atom) bool { return a.ID > last && !a.Pending() && a.Text == p.Text }
 		if k := slices.IndexFunc(r.weave.Atoms[i:], fresh); p.From == p.To && k >= 0 {
 			i += k + 1
 			place[r.weave.Atoms[i-1].ID] = p.Behind
 		}
 	}
-	before := func(dead []history.Dead, a atom) bool {
-		return slices.ContainsFunc(dead, func(d history.Dead) bool { return d.Del == a.Del && trimEnd(d.Text) == trimEnd(a.Text) })
+	before := func(dead []history.Dead, a weave.Atom) bool {
+		return slices.ContainsFunc(dead, func(d history.Dead) bool { return d.Del == a.Del && weave.TrimEnd(d.Text) == weave.TrimEnd(a.Text) })
 	}
 	for i := range r.weave.Atoms {
 		dead, moves := place[r.weave.Atoms[i].ID]

@@ -3,6 +3,8 @@ package diffs
 import (
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -144,5 +146,5 @@ func TestARejectBesideARemovedLine(t *testing.T) {
 	require.Equal(t, "a\nmine\nb\n", string(r.Current().Data))
 	_, _, err = r.Rewind(Undone{"s", []string{"3"}})
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"a\n", "mine\n", "x\n", "b\n"}, splitLines(string(r.Current().Data)))
+	require.ElementsMatch(t, []string{"a\n", "mine\n", "x\n", "b\n"}, linetext.Split(string(r.Current().Data)))
 }

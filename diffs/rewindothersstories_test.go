@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,7 +90,7 @@ type step struct {
 
 // edited returns a text with some lines replaced, removed or put in.
 func (s *sessionsStory) edited(text string) string {
-	lines := splitLines(text)
+	lines := linetext.Split(text)
 	if s.whole > 0 && s.rng.Intn(s.whole) == 0 {
 		lines = nil
 		for range s.rng.Intn(5) {
@@ -123,7 +125,7 @@ func (s *sessionsStory) agent() {
 	src.ItemID = fmt.Sprint(s.calls, s.rng.Intn(2)) // no call goes on after a decision
 	text := s.edited(string(s.r.Current().Data))
 	s.note("%s: %q", src.TurnID, text)
-	for _, l := range splitLines(text) {
+	for _, l := range linetext.Split(text) {
 		if l[0] == 'l' && s.wrote[l] == "" {
 			s.wrote[l] = src.TurnID
 		}
@@ -135,7 +137,7 @@ func (s *sessionsStory) agent() {
 
 // person puts a line in.
 func (s *sessionsStory) person() {
-	lines := splitLines(string(s.r.Current().Data))
+	lines := linetext.Split(string(s.r.Current().Data))
 	s.lines++
 	text := strings.Join(slices.Insert(lines, s.rng.Intn(len(lines)+1), fmt.Sprintf("p%d\n", s.lines)), "")
 	s.note("person: %q", text)
@@ -187,8 +189,8 @@ func (s *sessionsStory) rewinds() {
 	if !s.accepts {
 		require.Equal(s.t, string(before.Baseline().Data), string(s.r.Baseline().Data), "what a reject of all brings back, without an accept")
 	}
-	now, base := splitLines(string(s.r.Current().Data)), splitLines(string(s.r.Baseline().Data))
-	for _, l := range splitLines(string(before.Current().Data)) {
+	now, base := linetext.Split(string(s.r.Current().Data)), linetext.Split(string(s.r.Baseline().Data))
+	for _, l := range linetext.Split(string(before.Current().Data)) {
 		if !slices.Contains(u.Turns, s.wrote[l]) {
 			require.Contains(s.t, now, l, "a line of others")
 		}
@@ -204,7 +206,7 @@ func (s *sessionsStory) rewinds() {
 	if s.settled != nil {
 		s.settled = s.settled.Copy()
 		_, _, none := s.settled.Rewind(u)
-		require.ElementsMatch(s.t, splitLines(string(s.settled.Baseline().Data)), base, "what a reject of all brings back")
+		require.ElementsMatch(s.t, linetext.Split(string(s.settled.Baseline().Data)), base, "what a reject of all brings back")
 		require.Equal(s.t, persons(s.settled), persons(s.r), "the order of the person's lines")
 		if none != nil && err == nil {
 			s.settled = nil // it still knows the turns
@@ -237,7 +239,7 @@ func (s *sessionsStory) cut(u Undone) {
 
 // requireWriters checks that each line is of who wrote it.
 func (s *sessionsStory) requireWriters() {
-	lines := splitLines(string(s.r.Current().Data))
+	lines := linetext.Split(string(s.r.Current().Data))
 	for _, o := range s.r.Origins() {
 		for _, l := range lines[o.From:o.To] {
 			by := ""
@@ -251,7 +253,7 @@ func (s *sessionsStory) requireWriters() {
 
 // persons returns the person's lines that a reject of all brings back.
 func persons(r *Review) []string {
-	return slices.DeleteFunc(splitLines(string(r.Baseline().Data)), func(l string) bool { return l[0] == 'l' })
+	return slices.DeleteFunc(linetext.Split(string(r.Baseline().Data)), func(l string) bool { return l[0] == 'l' })
 }
 
 // steps undoes all decisions, and makes them again.
@@ -280,7 +282,7 @@ func (s *sessionsStory) typesBetween() {
 		require.NoError(s.t, s.r.Undo(st.d))
 		s.r = restored(s.t, s.r)
 	}
-	lines := splitLines(string(s.r.Current().Data))
+	lines := linetext.Split(string(s.r.Current().Data))
 	at := s.rng.Intn(len(lines) + 1)
 	if slices.ContainsFunc(s.r.Places(), func(p Place) bool { return p.From <= at && at <= p.To }) {
 		return

@@ -3,6 +3,8 @@ package diffs
 import (
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,7 +43,7 @@ func TestRewindLeavesWhatWasRejected(t *testing.T) {
 				typed = restored(t, typed)
 				_, _, err = typed.Rewind(Undone{other, []string{"2"}})
 				require.NoError(t, err)
-				require.ElementsMatch(t, splitLines("typed\n"+c.one), splitLines(string(typed.Current().Data)), "after the undo, and typing before it")
+				require.ElementsMatch(t, linetext.Split("typed\n"+c.one), linetext.Split(string(typed.Current().Data)), "after the undo, and typing before it")
 
 				require.NoError(t, r.Undo(d))
 				r = restored(t, r)

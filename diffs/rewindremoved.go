@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // beneathRemoval finds the lines of a text that others' pending edit has removed with the file. Those that the edits to take back had removed are
@@ -18,7 +20,7 @@ func (r *Review) beneathRemoval(under *beneath, of map[int32]bool, back *history
 		if mine {
 			del = 0
 		}
-		return fmt.Sprint(del, " ", trimEnd(text))
+		return fmt.Sprint(del, " ", weave.TrimEnd(text))
 	}
 	var buried, removed []string
 	for _, b := range back.Beneath {
@@ -28,7 +30,7 @@ func (r *Review) beneathRemoval(under *beneath, of map[int32]bool, back *history
 		removed = append(removed, line(a.Text, of[a.Del], a.Del))
 	}
 	same := map[int]int{} // by line of buried: where removed has it
-	commonLines(buried, removed, func(i, j int) { same[i] = j })
+	linetext.Common(buried, removed, func(i, j int) { same[i] = j })
 	type key struct {
 		text string
 		mine bool // the edits have removed it
@@ -36,17 +38,17 @@ func (r *Review) beneathRemoval(under *beneath, of map[int32]bool, back *history
 	goes := map[key]int{} // how many lines are elsewhere in the history, or were written by the edits and removed by others
 	for i, b := range back.Beneath {
 		if _, found := same[i]; b.Back && !found {
-			goes[key{trimEnd(b.Text), true}]++
+			goes[key{weave.TrimEnd(b.Text), true}]++
 		}
 	}
 	for _, o := range back.Over {
-		goes[key{trimEnd(o.Text), false}]++
+		goes[key{weave.TrimEnd(o.Text), false}]++
 	}
-	lines, at := []atom{}, 0
+	lines, at := []weave.Atom{}, 0
 	upTo := func(end int) {
 		for ; at < end; at++ {
 			a := r.weave.Atoms[at]
-			if k := (key{trimEnd(a.Text), of[a.Del]}); goes[k] > 0 {
+			if k := (key{weave.TrimEnd(a.Text), of[a.Del]}); goes[k] > 0 {
 				goes[k]--
 				under.changes = true
 				continue
@@ -61,7 +63,7 @@ func (r *Review) beneathRemoval(under *beneath, of map[int32]bool, back *history
 			upTo(j)
 			lines, at = append(lines, r.weave.Atoms[j]), j+1
 		case b.Back && slices.Contains(r.op.Edits, b.Del):
-			lines, under.changes = append(lines, atom{Text: b.Text, ID: r.weave.ID(), Del: b.Del}), true
+			lines, under.changes = append(lines, weave.Atom{Text: b.Text, ID: r.weave.ID(), Del: b.Del}), true
 		case b.Back:
 			under.lacks = true
 		}

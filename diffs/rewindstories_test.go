@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/linetext"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,7 +52,7 @@ func (s *story) content(now Content) Content {
 	}
 	lines := []string{"a\n", "b\n", "c\n"}
 	if now.Exists && now.Target == "" && !strings.HasPrefix(string(now.Data), "\x00") && s.rng.Intn(3) > 0 {
-		lines = splitLines(string(now.Data))
+		lines = linetext.Split(string(now.Data))
 	}
 	for range 1 + s.rng.Intn(2) {
 		at := s.rng.Intn(len(lines) + 1)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // The sources of a review say who made its edits. Edits have numbers; only those that something may still ask about are
@@ -131,7 +132,7 @@ func (r *Review) Wrote(by func(Source) bool) (wrote []bool) {
 		ours[n] = by(r.sources.by[i])
 	}
 	for i := range r.weave.Atoms {
-		if a := &r.weave.Atoms[i]; a.On(current) {
+		if a := &r.weave.Atoms[i]; a.On(weave.Current) {
 			wrote = append(wrote, ours[a.Ins])
 		}
 	}

@@ -5,14 +5,16 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+
+	"cursord/diffs/internal/weave"
 )
 
 // A shape is a review without its texts and its history. A line never changes except for its end, so equal shapes of one
 // review have equal texts.
 type shape struct {
 	mark
-	Runs []runShape `json:"runs,omitempty"`
-	Bare []int      `json:"bare,omitempty"` // indices of atoms without a line end
+	Runs []weave.RunShape `json:"runs,omitempty"`
+	Bare []int            `json:"bare,omitempty"` // indices of atoms without a line end
 }
 
 // A mark is the part of a shape beside the lines.
@@ -72,7 +74,7 @@ func (r *Review) mark() mark {
 
 func (r *Review) shape() shape {
 	s := shape{mark: r.mark()}
-	s.Runs, s.Bare = shapeOf(r.weave.Atoms)
+	s.Runs, s.Bare = weave.ShapeOf(r.weave.Atoms)
 	return s
 }
 
@@ -84,7 +86,7 @@ func (s shape) sum() string {
 			b = binary.AppendUvarint(b, v)
 		}
 	}
-	put(bit(s.Was), bit(s.Is))
+	put(weave.Bit(s.Was), weave.Bit(s.Is))
 	for _, op := range []fileOp{s.Op, s.Unknown, s.Mode, s.Move} {
 		put(op.ID, uint64(len(op.Edits)))
 		for _, n := range op.Edits {
@@ -92,7 +94,7 @@ func (s shape) sum() string {
 		}
 	}
 	if w := s.Whole; w != nil {
-		put(1, w.Base, w.Now, bit(w.Touched), bit(w.Forked))
+		put(1, w.Base, w.Now, weave.Bit(w.Touched), weave.Bit(w.Forked))
 	} else {
 		put(0)
 	}

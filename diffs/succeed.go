@@ -1,6 +1,10 @@
 package diffs
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/weave"
+)
 
 // Succeed takes in that a person has moved the file to where another one was that edits have deleted, pending. What is pending of the file
 // stays pending, and so does the removal of the other one's lines, before its own. A content without lines counts as replaced by the person.
@@ -9,12 +13,12 @@ func (r *Review) Succeed(deleted *Review) {
 		return
 	}
 	r.forget()
-	var gone []atom
+	var gone []weave.Atom
 	var edits []int32
 	for _, a := range deleted.weave.Atoms {
 		if src := deleted.sources.of([]int32{a.Del}); len(src) > 0 {
 			n := r.sources.edit(src[0])
-			gone, edits = append(gone, atom{Text: a.Text, ID: r.weave.ID(), Del: n}), append(edits, n)
+			gone, edits = append(gone, weave.Atom{Text: a.Text, ID: r.weave.ID(), Del: n}), append(edits, n)
 		}
 	}
 	if len(gone) == 0 {

@@ -1,9 +1,11 @@
 package diffs
 
+import "cursord/diffs/internal/weave"
+
 // typedLines finds the lines that have come since an id was the last, in the place of a decided run: a person has typed them, or, where a reject is
 // undone, an agent has made its change again. An undo does not put such a line there again: it is there, or an agent has removed it since.
 type typedLines struct {
-	atoms []atom
+	atoms []weave.Atom
 	last  uint64
 	run   *decidedRun
 	made  bool // also lines that an agent has inserted, and that nobody has decided

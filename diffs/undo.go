@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
 )
 
 // A Decision is what Decide did, kept so that it can be undone. It belongs to the review that made it. As JSON it outlives a
@@ -34,7 +35,7 @@ type lost struct {
 	Link bool   `json:"link,omitempty"`
 }
 
-func (r *Review) lost(s side) lost {
+func (r *Review) lost(s weave.Side) lost {
 	b := r.body(s)
 	return lost{Data: []byte(b.text), Link: b.link}
 }
@@ -66,8 +67,8 @@ type decidedAtom struct {
 	BackIns int32  `json:"backIns,omitempty"`
 }
 
-func (a *decidedAtom) atom() atom {
-	return atom{Text: a.Text, ID: a.ID, Ins: a.Ins, Del: a.Del, User: a.User, Both: a.Both}
+func (a *decidedAtom) atom() weave.Atom {
+	return weave.Atom{Text: a.Text, ID: a.ID, Ins: a.Ins, Del: a.Del, User: a.User, Both: a.Both}
 }
 
 // Without returns a decision without the lines of some hunks, and whether it still has lines.
@@ -157,7 +158,7 @@ func (r *Review) Undo(d Decision) error {
 func (r *Review) restoreExactly(d Decision) {
 	for _, run := range slices.Backward(d.Runs) {
 		at, end := run.At, run.At+run.Len
-		old := make([]atom, 0, len(run.Atoms))
+		old := make([]weave.Atom, 0, len(run.Atoms))
 		survivor := at
 		for i := range run.Atoms {
 			l := &run.Atoms[i]
@@ -199,10 +200,10 @@ func (r *Review) restoreAround(d Decision) error {
 	for i := range r.weave.Atoms {
 		place[r.weave.Atoms[i].ID] = i
 	}
-	behind := make(map[int][]atom) // what goes after atom i; -1 is the start
+	behind := make(map[int][]weave.Atom) // what goes after atom i; -1 is the start
 	drop := make(map[int]bool)
-	change := make(map[int]atom)
-	notes := make(map[*decidedAtom]atom)
+	change := make(map[int]weave.Atom)
+	notes := make(map[*decidedAtom]weave.Atom)
 	met := !d.Accept || d.Unknown || d.Mode || d.Move
 	for _, run := range d.Runs {
 		cursor, ok := run.cursor(place, len(r.weave.Atoms))
@@ -240,7 +241,7 @@ func (r *Review) restoreAround(d Decision) error {
 		atoms[i] = a
 	}
 	atoms = woven(atoms, behind, drop)
-	if !met && !(d.Op && !slices.ContainsFunc(atoms, func(a atom) bool { return a.On(baseline) })) {
+	if !met && !(d.Op && !slices.ContainsFunc(atoms, func(a weave.Atom) bool { return a.On(weave.Baseline) })) {
 		return ErrGone
 	}
 	for old, a := range notes {
@@ -253,7 +254,7 @@ func (r *Review) restoreAround(d Decision) error {
 	}
 	r.reopen(d)
 	if r.weave.Repair(); d.Last != 0 {
-		r.weave.Meet(d.Last, func(a *atom) bool { return a.Del != 0 }, texts) // deleted lines that a person has typed again since
+		r.weave.Meet(d.Last, func(a *weave.Atom) bool { return a.Del != 0 }, weave.Texts) // deleted lines that a person has typed again since
 	}
 	r.weave.Normalise()
 	if r.was && r.is && r.weave.Pending() && r.weave.Same() {
@@ -266,8 +267,8 @@ func (r *Review) restoreAround(d Decision) error {
 }
 
 // noteMet notes which pending lines were the same as lines that come back by an undo, so that neither is pending.
-func noteMet(d Decision, before, after []atom) {
-	left, gone := make(map[uint64]*atom, len(after)), map[string][]atom{}
+func noteMet(d Decision, before, after []weave.Atom) {
+	left, gone := make(map[uint64]*weave.Atom, len(after)), map[string][]weave.Atom{}
 	for i := range after {
 		left[after[i].ID] = &after[i]
 	}
@@ -288,7 +289,7 @@ func noteMet(d Decision, before, after []atom) {
 }
 
 // woven returns atoms without those to drop and with others behind them; -1 is the start.
-func woven(atoms []atom, behind map[int][]atom, drop map[int]bool) []atom {
+func woven(atoms []weave.Atom, behind map[int][]weave.Atom, drop map[int]bool) []weave.Atom {
 	all := slices.Clone(behind[-1])
 	for i, a := range atoms {
 		if !drop[i] {
@@ -300,7 +301,7 @@ func woven(atoms []atom, behind map[int][]atom, drop map[int]bool) []atom {
 }
 
 // note notes which edit has removed an accepted line, which is a now.
-func (old *decidedAtom) note(a atom) {
+func (old *decidedAtom) note(a weave.Atom) {
 	if old.Decided && old.Ins != 0 {
 		if old.Del = a.Del; a.Del != 0 {
 			old.Text = strings.Clone(a.Text)
@@ -309,7 +310,7 @@ func (old *decidedAtom) note(a atom) {
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.
-func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool) {
+func (old *decidedAtom) restored(a weave.Atom, accept bool) (restored weave.Atom, keep bool) {
 	switch {
 	case !old.Decided:
 	case old.Ins != 0 && a.Del != 0:
@@ -363,9 +364,9 @@ func (r *Review) reopen(d Decision) {
 	before := d.Before
 	switch {
 	case len(d.Runs) == 0 && !d.Op:
-	case d.Accept && !before.Was && before.Is && r.was && r.weave.Last(baseline) < 0:
+	case d.Accept && !before.Was && before.Is && r.was && r.weave.Last(weave.Baseline) < 0:
 		r.was, r.op = false, before.Op
-	case !d.Accept && before.Was && !before.Is && r.weave.Last(current) < 0:
+	case !d.Accept && before.Was && !before.Is && r.weave.Last(weave.Current) < 0:
 		r.is, r.op = false, before.Op
 		if r.isPath == before.WasPath {
 			r.isPath = before.IsPath

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"cursord/diffs/internal/gitform"
+	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/weave"
 )
 
 // A FilePatch is one file's part of what Unified writes.
@@ -177,10 +179,10 @@ func linesOnly(c Content) bool { return c.Target != "" || new(Limits).Classify(c
 func wholeHunk(old, now Content) Hunk {
 	h := Hunk{Kind: FileHunk}
 	add := func(mark string, c Content) (n int, noEOL bool) {
-		lines := splitLines(c.body().text)
+		lines := linetext.Split(c.body().text)
 		for _, l := range lines {
 			h.Lines = append(h.Lines, mark+strings.TrimSuffix(l, "\n"))
-			noEOL = lacksEOL(l)
+			noEOL = weave.LacksEOL(l)
 		}
 		return len(lines), noEOL
 	}

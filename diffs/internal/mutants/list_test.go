@@ -59,7 +59,7 @@ func weave() []mutant {
 		},
 		{
 			name: "a restored baseline is not noticed", file: "diffs/observe.go",
-			old: "\tif r.was && r.weave.Is(baseline, text) {\n\t\tr.weave.SettleBack()\n\t\treturn\n\t}\n",
+			old: "\tif r.was && r.weave.Is(weave.Baseline, text) {\n\t\tr.weave.SettleBack()\n\t\treturn\n\t}\n",
 			now: "",
 		},
 		{
@@ -84,7 +84,7 @@ func weave() []mutant {
 		},
 		{
 			name: "what the person makes by hand stays pending in a copy", file: "diffs/other.go",
-			old: "\tr.weave.Meet(fresh, func(a *atom) bool { return a.Ins == 0 }, bareTexts)\n",
+			old: "\tr.weave.Meet(fresh, func(a *weave.Atom) bool { return a.Ins == 0 }, weave.BareTexts)\n",
 			now: "\t_ = fresh\n",
 		},
 		{
@@ -99,7 +99,7 @@ func weave() []mutant {
 		},
 		{
 			name: "an agreed copy is not noticed", file: "diffs/other.go",
-			old: "\tif r.is && r.weave.Is(current, text) {\n\t\tr.weave.SettleForward()\n\t\treturn\n\t}\n",
+			old: "\tif r.is && r.weave.Is(weave.Current, text) {\n\t\tr.weave.SettleForward()\n\t\treturn\n\t}\n",
 			now: "",
 		},
 		{
@@ -119,8 +119,8 @@ func weave() []mutant {
 		},
 		{
 			name: "a mode that the person sets stays pending", file: "diffs/attrs.go",
-			old: "if n == 0 || !r.file(baseline) || r.wasMode == 0 {",
-			now: "if !r.file(baseline) || r.wasMode == 0 {",
+			old: "if n == 0 || !r.file(weave.Baseline) || r.wasMode == 0 {",
+			now: "if !r.file(weave.Baseline) || r.wasMode == 0 {",
 		},
 		{
 			name: "a rejected deletion does not come back where it was", file: "diffs/decide.go",
