@@ -152,13 +152,9 @@ func targetOf(p *protocol.ExecuteParams) (*target, error) {
 
 func deciding(accept bool, choose chooser, several bool) commander {
 	return func(s *Server, t *target) (any, error) {
-		w, err := s.folderOf(t)
+		w, chosen, err := s.choose(t, choose)
 		if err != nil {
 			return nil, err
-		}
-		chosen, err := choose(s, w, t)
-		if err != nil {
-			return nil, s.shown(err)
 		}
 		s.decide(w, accept, several, chosen)
 		return nil, nil
@@ -176,13 +172,9 @@ func (s *Server) rejectCommand(t *target) (any, error) {
 // rejectingSeveral is deciding for a command that names no hunk. It leaves the hunks that may be the user's, and says so.
 func rejectingSeveral(choose chooser) commander {
 	return func(s *Server, t *target) (any, error) {
-		w, err := s.folderOf(t)
+		w, chosen, err := s.choose(t, choose)
 		if err != nil {
 			return nil, err
-		}
-		chosen, err := choose(s, w, t)
-		if err != nil {
-			return nil, s.shown(err)
 		}
 		rest, left := hunks.WithoutYours(w.diffs, chosen)
 		if len(rest) == 0 {

@@ -17,13 +17,9 @@ import (
 
 // rejectCommentCommand rejects a hunk with the comment of its argument. Without one it opens a file for the comment.
 func (s *Server) rejectCommentCommand(t *target) (any, error) {
-	w, err := s.folderOf(t)
+	w, chosen, err := s.choose(t, atTarget)
 	if err != nil {
 		return nil, err
-	}
-	chosen, err := atTarget(s, w, t)
-	if err != nil {
-		return nil, s.shown(err)
 	}
 	if !isBlank(t.Comment) {
 		s.rejectWith(w, chosen, t.Comment)

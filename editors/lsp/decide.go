@@ -39,13 +39,9 @@ func (s *Server) decide(w *workspace, accept, several bool, chosen []string) {
 
 // acceptBothCommand accepts the hunk of a target, and keeps the user's lines.
 func (s *Server) acceptBothCommand(t *target) (any, error) {
-	w, err := s.folderOf(t)
+	w, chosen, err := s.choose(t, atTarget)
 	if err != nil {
 		return nil, err
-	}
-	chosen, err := atTarget(s, w, t)
-	if err != nil {
-		return nil, s.shown(err)
 	}
 	s.acceptSide(w, chosen, rpc.DecideParams{Both: true})
 	return nil, nil

@@ -160,6 +160,19 @@ func (s *Server) locationOf(w *workspace, t *target) (location, error) {
 // A chooser returns the hunks of a command.
 type chooser func(s *Server, w *workspace, t *target) ([]string, error)
 
+// choose returns a target's folder and the hunks that a chooser finds there. It shows the chooser's error.
+func (s *Server) choose(t *target, by chooser) (*workspace, []string, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := by(s, w, t)
+	if err != nil {
+		return nil, nil, s.shown(err)
+	}
+	return w, found, nil
+}
+
 // atTarget returns the named hunks, or the one at the command's place.
 func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 	if len(t.Hunks) > 0 {
