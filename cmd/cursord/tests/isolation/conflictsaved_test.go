@@ -37,13 +37,8 @@ func TestAConflictAcceptedAndSavedUnheard(t *testing.T) {
 					}
 					t.Run(label, func(t *testing.T) {
 						a := newApart(t)
-						was := strings.Replace(a.before, c.line, mine, 1)
+						doc, was := a.types(c.line, mine, unsaved)
 						want := strings.Replace(a.before, c.line, c.want, 1)
-						doc := a.e.OpenDocument("f")
-						doc.Set(was)
-						if !unsaved {
-							doc.Save()
-						}
 						_, ids := beside(a.e.Diffs()["f"])
 						require.Len(t, ids, 1)
 						out := a.e.Decides("diff/accept", world.Obj{"hunks": ids, "both": c.both, "replace": !c.both, "asEdits": true})

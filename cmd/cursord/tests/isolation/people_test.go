@@ -38,6 +38,17 @@ func newApart(t *testing.T, env ...string) apart {
 	return a
 }
 
+// types has a person put now in the place of a line of the file, in an editor. It returns the document, and its text.
+func (a apart) types(line, now string, unsaved bool) (doc *world.Document, text string) {
+	a.w.T.Helper()
+	doc, text = a.e.OpenDocument("f"), strings.Replace(a.before, line, now, 1)
+	doc.Set(text)
+	if !unsaved {
+		doc.Save()
+	}
+	return doc, text
+}
+
 // copies requires this content of the copy's file.
 func (a apart) copies(name, text string) {
 	a.w.T.Helper()

@@ -56,13 +56,8 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				a := newApart(t)
-				both := strings.Replace(a.before, c.line, mine, 1)
+				doc, both := a.types(c.line, mine, unsaved)
 				want := strings.Replace(a.before, c.line, c.want, 1)
-				doc := a.e.OpenDocument("f")
-				doc.Set(both)
-				if !unsaved {
-					doc.Save()
-				}
 				d := a.e.Diffs()["f"]
 				lines, ids := beside(d)
 				require.Equal(t, mine, strings.Join(lines, "\n")+"\n")

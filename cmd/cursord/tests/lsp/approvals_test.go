@@ -16,16 +16,21 @@ import (
 	"cursord/sessions"
 )
 
-// TestLSPApprovals: what the agent asks is a question of the editor with the whole command and a first answer that allows nothing.
-// Closing it answers nothing; an answer elsewhere takes it back.
-func TestLSPApprovals(t *testing.T) {
-	t.Parallel()
+// askingTwice is a world whose agent asks before each of two commands, with a client and an editor.
+func askingTwice(t *testing.T) (*world.World, *world.Editor, *langClient) {
+	t.Helper()
 	w := world.New(t)
 	w.Put("../config.toml", "driver = \"acp\"\n")
 	w.Plays(`{"fake":"shell","ask":true,"command":"echo one >>ran"}`, `{"fake":"shell","ask":true,"command":"echo two >>ran"}`)
 	w.Start()
-	e := w.Opens()
-	c := lsp(w, world.LSPCapabilities(), nil)
+	return w, w.Opens(), lsp(w, world.LSPCapabilities(), nil)
+}
+
+// TestLSPApprovals: what the agent asks is a question of the editor with the whole command and a first answer that allows nothing.
+// Closing it answers nothing; an answer elsewhere takes it back.
+func TestLSPApprovals(t *testing.T) {
+	t.Parallel()
+	w, e, c := askingTwice(t)
 	mark := c.mark() // the client closes questions without an answer
 	c.does("cursord.ask", "do it")
 	asked := c.hearsAfter(mark, "window/showMessageRequest", "echo one")
@@ -185,12 +190,7 @@ func TestLSPLongQuestions(t *testing.T) {
 // question comes only then.
 func TestLSPAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Plays(`{"fake":"shell","ask":true,"command":"echo one >>ran"}`, `{"fake":"shell","ask":true,"command":"echo two >>ran"}`)
-	w.Start()
-	e := w.Opens()
-	c := lsp(w, world.LSPCapabilities(), nil)
+	w, e, c := askingTwice(t)
 	c.answering(func(m rpc.Message) any {
 		if m.Method == "window/showMessageRequest" {
 			return unanswered

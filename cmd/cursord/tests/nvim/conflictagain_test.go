@@ -13,6 +13,22 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
+// beginsConflict opens a file of ten lines in Neovim, where a person types keys in line 2. Then the agent changes lines, that one among them.
+func beginsConflict(t *testing.T, bin, keys string, agents map[int]string) (*world.World, *nvim) {
+	t.Helper()
+	before := world.Numbered(10, nil)
+	w := world.New(t)
+	w.Put("f", before)
+	w.Start()
+	w.Trusts()
+	n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+	n.keys(keys)
+	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, agents)))...)
+	n.ex("Cursord ask x")
+	n.untilScreen("you have changed this")
+	return w, n
+}
+
 // TestNvimKeepsAConflictBeyondTheDaemon: after the end of the daemon, and after u has brought back a text over which the file was read, a reject
 // of the conflict leaves the person's line alone. Before, it put the line from before both beside it.
 func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
@@ -78,7 +94,7 @@ func TestNvimConflictOfTheFirstCommand(t *testing.T) {
 // before the save is one of a hunk with both sides then.
 func TestNvimOpensASavedConflictAgain(t *testing.T) {
 	t.Parallel()
-	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	mine, agents := "line 2 // mine\n", "agent 2\n"
 	for verb, want := range map[string]struct{ kind, text, saved string }{
 		"accept":      {"conflict", mine, agents},
 		"accept both": {"plain", mine + agents, mine + agents},
@@ -87,15 +103,7 @@ func TestNvimOpensASavedConflictAgain(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			anNvim(t, func(t *testing.T, bin string) {
-				w := world.New(t)
-				w.Put("f", before)
-				w.Start()
-				w.Trusts()
-				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-				n.keys("2GA // mine<Esc>")
-				w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents})))...)
-				n.ex("Cursord ask x")
-				n.untilScreen("you have changed this")
+				w, n := beginsConflict(t, bin, "2GA // mine<Esc>", map[int]string{2: agents})
 				n.ex("2Cursord " + verb)
 				n.untilScreen("none left")
 				n.keys(":silent w<CR>")
@@ -123,17 +131,9 @@ func TestNvimOpensASavedConflictAgain(t *testing.T) {
 // the conflict by itself and has nothing left to undo, and the person is told that the accept is taken back all the same.
 func TestNvimSaysThatTheDaemonTookAnAcceptBack(t *testing.T) {
 	t.Parallel()
-	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	mine, agents := "line 2 // mine\n", "agent 2\n"
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.Put("f", before)
-		w.Start()
-		w.Trusts()
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.keys("2GA // mine<Esc>")
-		w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents})))...)
-		n.ex("Cursord ask x")
-		n.untilScreen("you have changed this")
+		w, n := beginsConflict(t, bin, "2GA // mine<Esc>", map[int]string{2: agents})
 		n.ex("2Cursord accept")
 		n.untilScreen("none left")
 		n.lua(`local ws, heard = require('cursord.workspace').find(), false -- of the accepted text: a decision about all makes the daemon look
@@ -185,20 +185,12 @@ func TestNvimConflictOfATurnFromATerminal(t *testing.T) {
 // stayed pending without the person's line. "both" is not a conflict again: before, the agent's side had the person's line, too.
 func TestNvimRedoesASavedAcceptOfAConflict(t *testing.T) {
 	t.Parallel()
-	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	mine, agents := "line 2 // mine\n", "agent 2\n"
 	for verb, want := range map[string]string{"accept": agents, "accept both": mine + agents} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			anNvim(t, func(t *testing.T, bin string) {
-				w := world.New(t)
-				w.Put("f", before)
-				w.Start()
-				w.Trusts()
-				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-				n.keys("2GA // mine<Esc>gg")
-				w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents, 9: "agent 9\n"})))...)
-				n.ex("Cursord ask x")
-				n.untilScreen("you have changed this")
+				w, n := beginsConflict(t, bin, "2GA // mine<Esc>gg", map[int]string{2: agents, 9: "agent 9\n"})
 				n.ex("2Cursord " + verb)
 				n.untilScreen("1 hunk left")
 				n.keys(":silent w<CR>")
