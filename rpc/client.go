@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -21,6 +22,9 @@ type Client struct {
 	conn     *jsonrpc2.Conn
 	lastID   atomic.Uint64
 	onNotify func(method string, params json.RawMessage)
+
+	mu      sync.Mutex
+	answers map[jsonrpc2.ID]func(json.RawMessage, error) // of requests without an answer; nil once the connection has ended
 }
 
 // NewClient starts a client on rwc, which is closed by Close and when the connection ends. It calls onNotify, which may be
@@ -32,8 +36,20 @@ func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.
 	c := &Client{
 		stream:   newStream(rwc, HardCap, FramingHeaders, closed),
 		onNotify: onNotify,
+		answers:  map[jsonrpc2.ID]func(json.RawMessage, error){},
 	}
-	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, clientHandler{c}, c.stream.options()...)
+	opts := append(c.stream.options(), jsonrpc2.OnRecv(c.received)) // after the stream's own
+	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, clientHandler{c}, opts...)
+	go func() {
+		<-c.Done()
+		c.mu.Lock()
+		left := c.answers
+		c.answers = nil
+		c.mu.Unlock()
+		for _, then := range left {
+			then(nil, ErrClosed)
+		}
+	}()
 	return c
 }
 
@@ -60,35 +76,29 @@ func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 // Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. It
 // returns an *Error if the daemon answered with one, or ErrClosed, or ctx's error, in which case it cancels the request.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
-	return c.Begin(ctx, method, params)(result)
-}
-
-// Begin sends a request without waiting, and returns a function that waits for its answer and returns what Call does. Requests that
-// one goroutine begins arrive in that order.
-func (c *Client) Begin(ctx context.Context, method string, params any) (wait func(result any) error) {
-	failed := func(err error) func(any) error { return func(any) error { return err } }
-	raw, err := encodeParams(params)
-	if err != nil {
-		return failed(err)
+	type outcome struct {
+		answer json.RawMessage
+		err    error
 	}
-	id := jsonrpc2.ID{Num: c.lastID.Add(1)}
-	call, err := c.conn.DispatchCall(ctx, method, raw, jsonrpc2.PickID(id))
+	answered := make(chan outcome, 1)
+	id, err := c.send(method, params, func(answer json.RawMessage, err error) { answered <- outcome{answer, err} })
 	if err != nil {
-		return failed(closedError(err))
+		return err
 	}
-	return func(result any) error { return c.wait(ctx, id, method, call, result) }
-}
-
-func (c *Client) wait(ctx context.Context, id jsonrpc2.ID, method string, call jsonrpc2.Waiter, result any) error {
-	var answer json.RawMessage
-	if err := call.Wait(ctx, &answer); err != nil {
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			// The answer comes in any case, and frees the library's entry of the call.
-			_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(fmt.Sprint(id.Num))})
-			return err
+	select {
+	case got := <-answered:
+		if got.err != nil {
+			return got.err
 		}
-		return closedError(err)
+		return decodeAnswer(method, got.answer, result)
+	case <-ctx.Done():
+		_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(fmt.Sprint(id))})
+		return ctx.Err()
 	}
+}
+
+// decodeAnswer stores the answer to a request in *result, unless result is nil.
+func decodeAnswer(method string, answer json.RawMessage, result any) error {
 	if result == nil {
 		return nil
 	}
@@ -96,6 +106,68 @@ func (c *Client) wait(ctx context.Context, id jsonrpc2.ID, method string, call j
 		return fmt.Errorf("answer to %s: %w", method, err)
 	}
 	return nil
+}
+
+// Send sends a request without waiting; requests that one goroutine sends arrive in that order. If Send returns nil, then is called once:
+// with the answer or the *Error, by the goroutine that reads, so in the order in which the daemon has sent answers and notifications; or
+// with ErrClosed when the connection has ended. It must not wait for another answer. Otherwise Send returns ErrClosed, or an error that
+// names the params.
+func Send[R any](c *Client, method string, params any, then func(R, error)) error {
+	_, err := c.send(method, params, func(answer json.RawMessage, err error) {
+		var result R
+		if err == nil {
+			err = decodeAnswer(method, answer, &result)
+		}
+		then(result, err)
+	})
+	return err
+}
+
+// send is Send for an answer as it comes. It returns the request's id.
+func (c *Client) send(method string, params any, then func(answer json.RawMessage, err error)) (id uint64, err error) {
+	raw, err := encodeParams(params)
+	if err != nil {
+		return 0, err
+	}
+	id = c.lastID.Add(1)
+	key := jsonrpc2.ID{Num: id}
+	c.mu.Lock()
+	if c.answers == nil {
+		c.mu.Unlock()
+		return 0, ErrClosed
+	}
+	c.answers[key] = then
+	c.mu.Unlock()
+	if _, err = c.conn.DispatchCall(context.Background(), method, raw, jsonrpc2.PickID(key)); err != nil && c.take(key) != nil {
+		return 0, closedError(err)
+	}
+	return id, nil
+}
+
+// take returns what waits for the answer to a request, and nil if it has been called.
+func (c *Client) take(id jsonrpc2.ID) (then func(json.RawMessage, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	then = c.answers[id]
+	delete(c.answers, id)
+	return then
+}
+
+// The library calls received between two messages, when the stream has filled in the later one.
+func (c *Client) received(_ *jsonrpc2.Request, resp *jsonrpc2.Response) {
+	if resp == nil {
+		return
+	}
+	then := c.take(resp.ID)
+	switch {
+	case then == nil: // an answer to nothing
+	case resp.Error != nil:
+		then(nil, closedError(resp.Error))
+	case resp.Result == nil:
+		then(nil, nil)
+	default:
+		then(*resp.Result, nil)
+	}
 }
 
 // Notify sends a notification. It does not wait for the daemon.

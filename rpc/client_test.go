@@ -113,6 +113,54 @@ func TestClientNotifications(t *testing.T) {
 	}
 }
 
+// TestAnswersAreHandedOverInWireOrder: what a client does with an answer, it does before what it does with the notifications that follow.
+func TestAnswersAreHandedOverInWireOrder(t *testing.T) {
+	const rounds = 200
+	var got, want []string // got is owned by the client's reader until all have come
+	all := make(chan struct{})
+	note := func(what string, seq uint64) {
+		if got = append(got, fmt.Sprint(what, seq)); len(got) == 3*rounds {
+			close(all)
+		}
+	}
+	c := serveClient(t, func(box *outbox) table {
+		seq := uint64(0)
+		return table{methods: map[string]method{"step": {
+			serve: func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
+				box.notify(changed(sessions.KindTurn, "t", seq, 1), nil)
+				reply(seq, nil)
+				box.notify(changed(sessions.KindTurn, "t", seq+1, 1), nil)
+				seq += 2
+			},
+		}}}
+	}, func(_ string, params json.RawMessage) {
+		var p TurnChanged
+		if json.Unmarshal(params, &p) == nil {
+			note("notified ", p.Seq)
+		}
+	})
+	for i := range rounds {
+		require.NoError(t, Send(c, "step", nil, func(seq uint64, _ error) { note("answered ", seq) }))
+		want = append(want, fmt.Sprint("notified ", 2*i), fmt.Sprint("answered ", 2*i), fmt.Sprint("notified ", 2*i+1))
+	}
+	<-all
+	require.Equal(t, want, got)
+}
+
+// TestSendAfterTheEnd: each request that was sent has its answer or ErrClosed, once.
+func TestSendAfterTheEnd(t *testing.T) {
+	h := newHeld()
+	c := serveClient(t, fixed(map[string]method{"held": h.method(waiting)}), nil)
+	failed := make(chan error, 2)
+	require.NoError(t, Send(c, "held", nil, func(_ any, err error) { failed <- err }))
+	<-h.begun
+	require.NoError(t, c.Close())
+	require.ErrorIs(t, <-failed, ErrClosed)
+	require.ErrorIs(t, Send(c, "held", nil, func(_ any, err error) { failed <- err }), ErrClosed)
+	require.ErrorContains(t, Send(c, "held", make(chan int), func(_ any, err error) { failed <- err }), "params")
+	require.Empty(t, failed)
+}
+
 func TestClientClosed(t *testing.T) {
 	h := newHeld()
 	c := serveClient(t, fixed(map[string]method{"held": h.method(waiting)}), nil)

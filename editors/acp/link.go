@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 
@@ -18,8 +17,6 @@ const maxWaiting = 1 << 20
 type link struct {
 	s      *Server
 	client *rpc.Client
-	ctx    context.Context
-	cancel context.CancelFunc
 }
 
 // need returns the link to the daemon, and makes one if there is none.
@@ -28,25 +25,19 @@ func (s *Server) need() *link {
 		return s.link
 	}
 	l := &link{s: s}
-	l.ctx, l.cancel = context.WithCancel(s.ctx)
 	s.link = l
 	l.client = rpc.NewClient(s.opts.Dial(), l.heard)
 	go func() {
 		<-l.client.Done()
 		s.post(func() {
 			if s.link == l {
-				l.close()
+				l.client.Close()
 				s.forget()
 			}
 		})
 	}()
 	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.name + " (acp)"}}, func(none, error) {})
 	return l
-}
-
-func (l *link) close() {
-	l.cancel()
-	l.client.Close()
 }
 
 // forget drops everything that came from a daemon with another database.
@@ -67,21 +58,22 @@ func unreachable() *rpc.Error {
 	}}
 }
 
-// call makes a request of the daemon; requests arrive in the order of the calls. then gets the answer, by post.
+// call makes a request of the daemon; requests arrive in the order of the calls. then gets the answer, by post, in its order among all that
+// comes from the daemon.
 func call[R any](s *Server, method string, params any, then func(R, error)) {
-	l := s.need()
-	wait := l.client.Begin(l.ctx, method, params)
-	go func() {
-		var result R
-		err := wait(&result)
+	answered := func(result R, err error) {
 		if s.ctx.Err() != nil {
 			return // Serve answers what is open
 		}
-		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
+		if errors.Is(err, rpc.ErrClosed) {
 			err = unreachable()
 		}
 		s.post(func() { then(result, err) })
-	}()
+	}
+	if err := rpc.Send(s.need().client, method, params, answered); err != nil {
+		var none R
+		go answered(none, err) // the loop must not wait for itself
+	}
 }
 
 // kindOf returns the kind of the daemon's error.

@@ -93,7 +93,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	s.mu.Unlock()
 	s.cancel()
 	if l != nil {
-		l.close()
+		l.client.Close()
 	}
 	flushed := make(chan struct{})
 	go func() {

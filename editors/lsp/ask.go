@@ -111,7 +111,7 @@ func (s *Server) openSession(p *prompt) {
 
 func (s *Server) startTurn(p *prompt) {
 	w := p.workspace
-	w.own[p.params.TurnID], w.unsent = true, "" // what is heard of the turn may come before the answer
+	w.own[p.params.TurnID], w.unsent = true, "" // after a daemon was lost, what is heard of the turn comes before the answer
 	call(s, "turn/start", p.params, func(begun rpc.TurnStartResult, err error) {
 		if err != nil {
 			delete(w.own, p.params.TurnID)
@@ -127,8 +127,8 @@ func (s *Server) startTurn(p *prompt) {
 	})
 }
 
-// began takes in that a turn has begun: if it opens a session, the next prompt goes there. Notifications of a turn may be handled before the
-// answer that has it.
+// began takes in that a turn has begun: if it opens a session, the next prompt goes there. When a daemon was lost, notifications of a turn come
+// before the answer that has it.
 func (w *workspace) began(t *sessions.Turn) {
 	if w.opening != nil && w.opening.params.TurnID == t.ID {
 		w.session, w.opening, w.fresh = t.SessionID, nil, false

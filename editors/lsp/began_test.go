@@ -9,8 +9,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestATurnIsToldBeforeItsAnswer: the notification of a turn that opens a session may be handled before the answer to its start. A command that
-// the editor gives then is about the session.
+// TestATurnIsToldBeforeItsAnswer: the notification of a turn that opens a session may come before the answer to its start, when a daemon
+// was lost. A command that the editor gives then is about the session.
 func TestATurnIsToldBeforeItsAnswer(t *testing.T) {
 	t.Parallel()
 	s, p := &Server{}, &prompt{params: rpc.TurnStartParams{TurnID: "t"}}

@@ -67,14 +67,12 @@ func (l *link) close() {
 	l.client.Close()
 }
 
-// call makes a request of the daemon. The loop calls then with the answer.
+// call makes a request of the daemon. The loop calls then with the answer, in its order among all that comes from the daemon.
 func call[R any](s *Server, method string, params any, then func(R, error)) {
 	s.need()
 	l := s.daemon
-	go func() {
-		var result R
-		err := l.client.Call(l.ctx, method, params, &result)
-		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
+	answered := func(result R, err error) {
+		if errors.Is(err, rpc.ErrClosed) {
 			err = errors.New("the cursord daemon cannot be reached")
 		}
 		s.post(func() {
@@ -83,7 +81,11 @@ func call[R any](s *Server, method string, params any, then func(R, error)) {
 			}
 			then(result, err)
 		})
-	}()
+	}
+	if err := rpc.Send(l.client, method, params, answered); err != nil {
+		var none R
+		go answered(none, err) // the loop must not wait for itself
+	}
 }
 
 // subscribeAll subscribes to the folders that have no subscription.
