@@ -22,7 +22,6 @@ import (
 	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atend"
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/copies"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/drivers"
@@ -58,9 +57,8 @@ type Options struct {
 	Reread func(*Daemon) (api.Reloaded, error)
 
 	// For tests, else nil.
-	fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
-	unloadAfter time.Duration                  // 0: that of the constant
-	Ahead       func(unix int64) time.Duration // how far the clock, and the times of files, are ahead at a time of the machine's clock
+	fault       func(Step) error // called in each step of a decision and before each commit, which fails with the error
+	unloadAfter time.Duration    // 0: that of the constant
 }
 
 // A Daemon owns every session, turn and pending review of a user. It knows neither JSON-RPC nor editors.
@@ -124,9 +122,6 @@ type Daemon struct {
 // Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are those
 // of sessions.Open.
 func Open(o Options) (*Daemon, error) {
-	if o.Ahead != nil {
-		clock.Ahead = o.Ahead
-	}
 	d := &Daemon{
 		build: endpoint.Build{Version: o.Version, Written: o.Written}, stateDir: o.StateDir, socket: o.Socket, config: o.Config, log: o.Log,
 		started: sessions.Now(), began: time.Now(), messages: statusmessages.New(),

@@ -312,23 +312,21 @@ func (l reviewLoop) KeepRejections(decision uint64, rejections []decisionlog.Rej
 			if _, err := l.w.session(t.Session); err != nil && t.Session != "" {
 				continue // it was deleted, and has no more prompts
 			}
-			l.w.keepNote(&c, note{SessionID: t.Session, Text: t.Text, Group: decision, Comment: t.Comment})
+			l.w.remarks.Keep(&c.ops, decision, t)
 		}
 		l.w.submit(&c)
 	})
 }
 
 func (l reviewLoop) KeepsRejections(decision uint64) (kept bool) {
-	_ = l.w.call(func() {
-		kept = slices.ContainsFunc(l.w.notes, func(n note) bool { return n.Group == decision })
-	})
+	_ = l.w.call(func() { kept = l.w.remarks.KeepsOf(decision) })
 	return kept
 }
 
 func (l reviewLoop) ForgetRejections(decision uint64) {
 	_ = l.w.call(func() {
 		var c commit
-		l.w.dropNotes(&c, func(n note) bool { return n.Group == decision })
+		l.w.remarks.DropOf(&c.ops, decision)
 		if len(c.ops) > 0 {
 			l.w.submit(&c)
 		}

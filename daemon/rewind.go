@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/forked"
 	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/prompt"
@@ -129,9 +130,9 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 		s.Turns = max(s.Turns-1, 0)
 	}
 	s.AgentSessionID, s.Rewound = nil, true
-	w.dropNotes(c, func(n note) bool { return n.SessionID == s.ID }) // they may be about the turns that go
+	w.remarks.DropFor(&c.ops, s.ID) // they may be about the turns that go
 	for _, told := range cut.Told {
-		w.keepNote(c, note{SessionID: s.ID, Text: told.Text, Group: told.Group, Comment: told.Comment})
+		w.remarks.Keep(&c.ops, told.Group, decisionlog.Rejection{Session: s.ID, Text: told.Text, Comment: told.Comment})
 	}
 	w.putSession(c, ls, &s)
 	if ls.resend != nil && !w.stopping {

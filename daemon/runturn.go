@@ -56,7 +56,7 @@ func (w *workspace) run(t *liveTurn) {
 		w.d.turns.Go(func() { w.check(ctx, t, &s, req) })
 		return
 	}
-	remarks := w.takeNotes(&c, s.ID)
+	remarks := w.remarks.Take(&c.ops, s.ID)
 	w.submit(&c)
 	w.d.turns.Go(func() { w.drive(ctx, t, &s, req, remarks) })
 }

@@ -234,7 +234,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 			return none, api.Errorf(api.KindConflict, "session %s has changed", id)
 		}
 		delete(w.sessions, id)
-		w.dropNotes(c, func(n note) bool { return n.SessionID == id })
+		w.remarks.DropFor(&c.ops, id)
 		w.seq++
 		c.ops = append(c.ops, sessions.RemoveSession{ID: id, Seq: w.seq})
 		c.notes = append(c.notes, &Notification{

@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/approvals"
 	"cursord/daemon/internal/claims"
 	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/remarks"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/internal/wire"
@@ -63,7 +64,7 @@ type workspace struct {
 	awaited   map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
 	subs      map[*Subscription]struct{}
 	views     map[api.ClientID]map[string]*sessions.Diff // by path; the files that a client holds unsaved
-	notes     []note                                     // for the agent's next prompts
+	remarks   remarks.List                               // for the agent's next prompts
 	questions map[string]*question                       // pending approvals, by id
 	ending    map[string]*sessions.Approval              // answered or ended, and about to be stored as that, by id
 	rules     *approvals.Rules
@@ -139,9 +140,14 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		Root: w.root, Home: d.gitHome(), Messages: d.messages, Running: func() bool { return w.running.Load() > 0 },
 		Store: func(op sessions.Op) { go w.do(func() { w.submit(&commit{ops: []sessions.Op{op}}) }) },
 	}, rec)
-	if err := w.loadNotes(); err != nil {
+	notes, err := d.store.Notes(w.root)
+	if err != nil {
 		return nil, err
 	}
+	w.remarks = remarks.New(notes, func(n uint64, err error) {
+		d.damagedRecord(w.root, fmt.Sprint("note ", n), err)
+		d.store.Submit(w.root, []sessions.Op{sessions.DropNote{N: n}}, nil)
+	})
 	rules, err := d.store.Rules(w.root)
 	if err != nil {
 		return nil, err

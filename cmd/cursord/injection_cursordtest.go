@@ -12,6 +12,9 @@ import (
 func injection() (inject serve.Injected) {
 	fault, ahead := undertest.Start()
 	inject.Ahead = ahead
-	inject.Options = func(o *daemon.Options) { o.SetFault(fault) }
+	inject.Options = func(o *daemon.Options) {
+		o.SetFault(fault)
+		daemon.SetAhead(ahead)
+	}
 	return inject
 }

@@ -19,8 +19,8 @@ const (
 	glances = 4                    // at a clock that seems to have jumped: between reading the two a process may be stopped
 )
 
-// Ahead is for tests: by how much the clock is ahead at a time of the machine's own, Unix ns. To be set before anything else.
-var Ahead func(unix int64) time.Duration
+// ahead is for tests: by how much the clock is ahead at a time of the machine's own, Unix ns. To be set before anything else.
+var ahead func(unix int64) time.Duration
 
 // A span is a time in which nobody has set the clock.
 type span struct {
@@ -50,10 +50,10 @@ func Now() int64 {
 
 // Shown returns a time of the machine's as the clock shows it, which is the same but in tests.
 func Shown(unix int64) int64 {
-	if Ahead == nil {
+	if ahead == nil {
 		return unix
 	}
-	return unix + int64(Ahead(unix))
+	return unix + int64(ahead(unix))
 }
 
 // Moment returns the moment at which the clock showed a time, Unix ns: the latest, if it has shown that more than once.

@@ -39,9 +39,9 @@ func TestFind(t *testing.T) {
 // TestJumps sets the clock ahead and back more often than jumps are remembered.
 func TestJumps(t *testing.T) {
 	var lead time.Duration
-	Ahead = func(int64) time.Duration { return lead }
+	ahead = func(int64) time.Duration { return lead }
 	t.Cleanup(func() {
-		Ahead, lead = nil, 0
+		ahead, lead = nil, 0
 		spans.Store(nil)
 	})
 	spans.Store(nil)

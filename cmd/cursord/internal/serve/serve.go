@@ -28,7 +28,7 @@ import (
 // Injected is what a program that is built for tests makes of the daemon; the zero value injects nothing.
 type Injected struct {
 	Options func(*daemon.Options)          // sets what only a program for tests can set; nil: nothing
-	Ahead   func(unix int64) time.Duration // see daemon.Options; also moves the fake agent's clock
+	Ahead   func(unix int64) time.Duration // by how much the fake agent's clock is ahead; nil: by nothing
 }
 
 // Now returns the time; tests can move it.
@@ -181,7 +181,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	}
 	options := daemon.Options{
 		Version: version.Own(), Written: version.Written(), StateDir: dirs.State, Socket: dirs.Socket, Config: s.config, Log: log,
-		Ahead: s.injected.Ahead, Reload: s.reloadIfOther(), Reread: s.reload,
+		Reload: s.reloadIfOther(), Reread: s.reload,
 	}
 	if s.injected.Options != nil {
 		s.injected.Options(&options)

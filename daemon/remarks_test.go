@@ -24,11 +24,7 @@ func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	waits := func(want ...string) {
 		t.Helper()
 		w.in(t, func() {
-			var have []string
-			for _, n := range w.notes {
-				have = append(have, n.SessionID)
-			}
-			require.Equal(t, want, have)
+			require.Equal(t, want, w.remarks.Sessions())
 		})
 		require.Eventually(t, func() bool {
 			notes, err := w.d.store.Notes(w.root)
