@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/exportfile"
 	"cursord/daemon/internal/origins"
@@ -137,7 +138,10 @@ func (im *importer) free() {
 // store stores the session with its contents.
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
 	s := *im.Session
-	s.Workspace = w.root
+	if s.Workspace = w.root; s.Isolation == config.IsolationNone && w.d.settings().IsolationFor(w.root) == config.IsolationCopy {
+		// A file frees no agent from the copy that its person wants. The chat has gone on elsewhere, and cannot in a copy.
+		s.Isolation, s.AgentSessionID, s.Rewound = config.IsolationCopy, nil, s.Turns > 0
+	}
 	fill, err := w.fill(s, sessions.Revive{ID: s.ID})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,9 @@ func clean(s *sessions.Session) error {
 		s.AgentSessionID = nil
 	}
 	s.Title = wire.CutText(s.Title, params.TitleMax)
-	s.Isolation, s.State = "none", sessions.SessionIdle
+	if s.State = sessions.SessionIdle; s.Isolation != config.IsolationCopy {
+		s.Isolation = config.IsolationNone
+	}
 	if _, err := config.CheckDriver(s.Driver); err != nil {
 		s.Driver = ""
 	}

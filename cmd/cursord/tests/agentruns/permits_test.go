@@ -288,6 +288,34 @@ func TestImportedPermits(t *testing.T) {
 	require.Empty(t, out.Session.AddDirs)
 }
 
+// TestAnImportedSessionStaysIsolated: the next turn of a session that worked in a copy does not write in the work tree, nor does that of any
+// session where the configuration wants copies.
+func TestAnImportedSessionStaysIsolated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ setting, said, want string }{
+		"copy":                       {"none", "copy", "copy"},
+		"none":                       {"none", "none", "none"},
+		"an unknown word":            {"none", "cage", "none"},
+		"none where copies are used": {"copy", "none", "copy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("../config.toml", fmt.Sprintf("isolation = %q\n", c.setting))
+			w.Start()
+			e := w.Opens()
+			path, at, chat := filepath.Join(w.Dir, "s.ndjson"), sessions.Now(), "chat-of-s"
+			w.WritesExport(path, api.ExportLine{Session: &sessions.Session{
+				ID: "s", Workspace: w.Root, Title: "t", Mode: sessions.ModeAgent, Isolation: c.said, AgentSessionID: &chat, CreatedAt: at, UpdatedAt: at,
+			}}, api.ExportLine{End: &api.ExportEnd{}})
+			var out struct{ Session *sessions.Session }
+			e.Must("session/import", world.Obj{"path": path}, &out)
+			require.Equal(t, c.want, out.Session.Isolation)
+			require.Equal(t, c.setting == "copy", out.Session.AgentSessionID == nil, "a fresh chat")
+		})
+	}
+}
+
 // TestPermitsThatABuildLacks has a build that does not know an option: the turn fails, and never runs without it.
 func TestPermitsThatABuildLacks(t *testing.T) {
 	t.Parallel()
