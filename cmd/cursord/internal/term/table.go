@@ -35,6 +35,7 @@ func Columns(w io.Writer) int {
 const (
 	gap       = 2  // cells between columns
 	leastCell = 10 // the least width of a flexible column, in cells
+	mostCell  = 80 // the greatest one without a terminal; a cell that is wider moves the rest of its line
 )
 
 // layout returns the lines of a table, at most room cells wide; 0 means no limit.
@@ -42,7 +43,11 @@ func layout(rows [][]string, room int, flexible []int) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], Width(cell))
+			width := Width(cell)
+			if room == 0 && slices.Contains(flexible, i) {
+				width = min(width, mostCell)
+			}
+			widths[i] = max(widths[i], width)
 		}
 	}
 	over := -gap - room
@@ -67,11 +72,13 @@ func layout(rows [][]string, room int, flexible []int) []string {
 			if i == last {
 				break
 			}
-			cell = Fit(cell, widths[i])
+			if room > 0 {
+				cell = Fit(cell, widths[i])
+			}
 			line.WriteString(cell + strings.Repeat(" ", max(widths[i]-Width(cell), 0)+gap))
 		}
 		before, cell := line.String(), row[last]
-		if strings.HasPrefix(cell, "/") {
+		if room > 0 && strings.HasPrefix(cell, "/") {
 			cell = fitEnd(cell, widths[last])
 		}
 		if left := room - widths[last] - gap; room > 0 && over > 0 && left > 0 {

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,16 @@ func TestLayout(t *testing.T) {
 			require.LessOrEqual(t, Width(line), max(tt.room, Width(tt.want[0])+10))
 		}
 	}
+}
+
+// TestALongTitlePadsNoOtherLine: where nothing is cut, one long cell leaves the other lines short.
+func TestALongTitlePadsNoOtherLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 800)
+	got := layout([][]string{{"TITLE", "ID"}, {long, "01J"}, {"short", "02J"}}, 0, []int{0})
+	require.Equal(t, []string{
+		"TITLE" + strings.Repeat(" ", 77) + "ID", long + "  01J", "short" + strings.Repeat(" ", 77) + "02J",
+	}, got)
 }
 
 // TestLayoutKeepsEndsOfPaths cuts paths in the last column at their beginnings.
