@@ -37,7 +37,7 @@ func newDesk(t *testing.T, editor string) *desk {
 	d.phase, d.roots = serving, []string{paths.URI(dir)}
 	d.typing.After = func(_ time.Duration, f func()) *time.Timer { d.pause = f; return nil }
 	d.begin()
-	t.Cleanup(func() { d.daemon.close() })
+	t.Cleanup(func() { d.daemon.client.Close() })
 	d.w = d.folders[0]
 	var open protocol.DidOpenParams
 	open.TextDocument.URI, open.TextDocument.Text = d.uri, "one\ntwo\n"

@@ -25,7 +25,7 @@ func TestAnOvertakenChangeIsDropped(t *testing.T) {
 	s.client.Name, s.client.Version = "helix", "25.01.1"
 	s.phase, s.roots = serving, []string{paths.URI(dir)}
 	s.begin()
-	defer s.daemon.close()
+	defer s.daemon.client.Close()
 	uri := paths.URI(filepath.Join(dir, "f"))
 	var open protocol.DidOpenParams
 	open.TextDocument.URI, open.TextDocument.Text = uri, "line\n"

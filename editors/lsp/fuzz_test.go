@@ -153,7 +153,7 @@ func FuzzServer(f *testing.F) {
 		close(s.ended)
 		s.cancel()
 		if s.daemon != nil {
-			s.daemon.close()
+			s.daemon.client.Close()
 		}
 
 		for replies := rpc.NewFrameReader(&out, rpc.HardCap); ; {

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -20,14 +19,11 @@ const (
 type link struct {
 	s      *Server
 	client *rpc.Client
-	ctx    context.Context
-	cancel context.CancelFunc
 }
 
 // dial makes a link and sends the daemon all open documents.
 func (s *Server) dial() {
 	l := &link{s: s}
-	l.ctx, l.cancel = context.WithCancel(s.ctx)
 	l.client = rpc.NewClient(s.opts.Dial(), func(method string, params json.RawMessage) {
 		s.post(func() {
 			if s.daemon == l {
@@ -45,7 +41,7 @@ func (s *Server) dial() {
 		}
 		s.post(func() {
 			if s.daemon == l && s.phase == serving {
-				l.close()
+				l.client.Close()
 				s.forget()
 				s.dial()
 			}
@@ -60,11 +56,6 @@ func (s *Server) dial() {
 		w.heard = false
 		s.trySubscribe(w, firstPause)
 	}
-}
-
-func (l *link) close() {
-	l.cancel()
-	l.client.Close()
 }
 
 // call makes a request of the daemon. The loop calls then with the answer, in its order among all that comes from the daemon.

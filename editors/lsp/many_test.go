@@ -26,7 +26,7 @@ func TestManyCreatedFiles(t *testing.T) {
 		s.client = client.New(&client.Capabilities{})
 		s.phase, s.roots = serving, []string{paths.URI(dir)}
 		s.begin()
-		defer s.daemon.close()
+		defer s.daemon.client.Close()
 		w := s.folders[0]
 		lines := strings.TrimSuffix(strings.Repeat(`"+a line",`, 50), ",")
 		var before, after runtime.MemStats

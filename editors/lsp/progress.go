@@ -15,6 +15,7 @@ import (
 
 const (
 	reportPause  = 200 * time.Millisecond // reports about a turn are gathered so long
+	readingTime  = 3 * time.Second        // how long reports leave a message alone, which they replace in Helix
 	silenceEvery = 10 * time.Second       // the time between looks at turns that say nothing
 )
 
@@ -155,7 +156,15 @@ func (s *Server) report(p *progress, message string) {
 		return
 	}
 	p.reporting = true
-	s.after(reportPause, func() {
+	s.reportAfter(p, reportPause)
+}
+
+func (s *Server) reportAfter(p *progress, pause time.Duration) {
+	s.after(pause, func() {
+		if left := readingTime - time.Since(s.showedAt); left > 0 && s.client.IsHelix() {
+			s.reportAfter(p, left)
+			return
+		}
 		p.reporting = false
 		if p.begun && !p.ended {
 			s.progress(p, protocol.ProgressValue{Kind: "report", Message: p.message})

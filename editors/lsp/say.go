@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"cursord/editors/lsp/approvals"
 	"cursord/editors/lsp/protocol"
@@ -114,6 +115,7 @@ const (
 
 // show shows a message to the user.
 func (s *Server) show(level int, format string, args ...any) {
+	s.showedAt = time.Now()
 	s.tell("", "window/showMessage", protocol.ShowMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
 }
 

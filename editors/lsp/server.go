@@ -66,6 +66,7 @@ type Server struct {
 	docs       map[string]*document // by URI
 	folders    []*workspace
 	touched    touched
+	showedAt   time.Time // when it last showed a message
 	typing     typing.Pause
 	applying   int // edits that the editor is making for the server
 	tokens     int
@@ -119,7 +120,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	close(s.ended)
 	s.cancel()
 	if s.daemon != nil {
-		s.daemon.close()
+		s.daemon.client.Close()
 	}
 	flushed := make(chan struct{})
 	go func() {

@@ -58,7 +58,7 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 func (s *Server) readTranscript(t *transcript, then func(error)) {
 	l, begun := s.daemon, time.Now()
 	go func() {
-		read, err := s.opts.Transcript(l.ctx, l.client, t.session)
+		read, err := s.opts.Transcript(s.ctx, l.client, t.session)
 		s.post(func() {
 			if t.took = time.Since(begun); err == nil {
 				t.text, t.lines = read.Text, read.Lines
