@@ -48,6 +48,24 @@ func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[
 	return found
 }
 
+// Checkout returns the contents of blobs as a checkout would write them, by path. It leaves out those that cannot be had.
+func (r *Repository) Checkout(ctx context.Context, oids map[string]string) map[string][]byte {
+	found := r.Git.Blobs(ctx, oids, true)
+	if r.was.was == nil || len(found) == len(oids) {
+		return found
+	}
+	rest := map[string]string{}
+	for name, oid := range oids {
+		if _, ok := found[name]; !ok {
+			rest[name] = oid
+		}
+	}
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), blobsTime)
+	defer cancel()
+	maps.Copy(found, r.was.Blobs(again, rest, true))
+	return found
+}
+
 // checkedOut returns, by path, the contents of files that git considers equal to their blobs. It leaves out uncertain files.
 func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	oids := make(map[string]string, len(files))

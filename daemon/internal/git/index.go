@@ -188,6 +188,12 @@ func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 	r.text.Write(name)
 	l = Listed{Path: r.text.String()[at:], ID: r.ids.add(id[:]), skip: more&flagSkip != 0}
 	l.Dirty = flags&(flagAssumed|3<<12) != 0 || more&(flagSkip|flagIntended) != 0
+	switch {
+	case s.mode&modeType == 0o120000:
+		l.kind = link
+	case s.mode&0o100 != 0:
+		l.kind = executable
+	}
 	l.seen = s.sum()
 	// A file may have been changed within the tick of the clock in which git looked at it. Git notes size 0 where it is not sure.
 	if s.mtime+int64(filestat.Stat{Ctime: s.mtime}.Slack()) >= r.written || s.size == 0 && id != emptyBlob {

@@ -136,10 +136,11 @@ func TestIndexIsReadAsGitReadsIt(t *testing.T) {
 					}
 				}
 				require.NotZero(t, clean)
-				require.NoError(t, Repository{Git: g}.Compare(t.Context(), files, []Repository{{}}))
+				require.NoError(t, Repository{Git: g, Index: Repository{Git: g}.index()}.Compare(t.Context(), files, []Repository{{}}))
 				for i, l := range files {
 					require.Equal(t, want[i].Dirty, !l.Clean(filestat.Of(filepath.Join(g.Dir, l.Path))), l.Path)
 				}
+				require.ErrorIs(t, Repository{Git: g}.Compare(t.Context(), files, []Repository{{}}), errIndexChanged)
 			})
 		}
 	}

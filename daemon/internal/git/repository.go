@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +19,9 @@ type Repository struct {
 	At  string // its folder in the workspace and a slash; "" is the root
 	Git Tree
 	Is  askgit.Repository // the repository when it was first listed
-	was Tree              // returns contents by their ids even if the repository changes later; its view is nil if that is impossible
+	// Index is the state of git's index when the repository was listed; zero if it has none, or if it changed meanwhile.
+	Index filestat.Stat
+	was   Tree // returns contents by their ids even if the repository changes later; its view is nil if that is impossible
 }
 
 // A Repositories is git's answer about the work trees in a workspace.
@@ -38,6 +41,7 @@ func List(ctx context.Context, root string, guard *askgit.Guard, early func([]Li
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
 		repo.Is = repo.Git.Found()
+		repo.Index = repo.index()
 		files, told, nested, err := repo.list(ctx, r.IDs, early, nil)
 		early = nil
 		if err != nil {
@@ -46,6 +50,9 @@ func List(ctx context.Context, root string, guard *askgit.Guard, early func([]Li
 			}
 			r.Nested[strings.TrimSuffix(repo.At, "/")] = true
 			continue
+		}
+		if repo.index() != repo.Index {
+			repo.Index = filestat.Stat{}
 		}
 		r.All = append(r.All, repo.By(ctx, guard))
 		if r.Early += told; len(r.Files) == 0 {
@@ -101,6 +108,9 @@ func (r Repository) list(ctx context.Context, ids *IDs, indexed func([]Listed), 
 // Compare has git compare the contents of the repository's files among some with its index. Among are all repositories.
 func (r Repository) Compare(ctx context.Context, files []Listed, among []Repository) error {
 	differ, err := r.Git.differing(ctx)
+	if err == nil && r.index() != r.Index {
+		err = errIndexChanged
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +121,16 @@ func (r Repository) Compare(ctx context.Context, files []Listed, among []Reposit
 		}
 	}
 	return nil
+}
+
+var errIndexChanged = errors.New("git's index has changed since")
+
+func (r Repository) index() filestat.Stat {
+	found := r.Git.Found()
+	if found.Dir == "" {
+		return filestat.Stat{}
+	}
+	return filestat.Of(filepath.Join(found.Dir, "index"))
 }
 
 // There reports whether a nested repository still exists, and no link leads out of the workspace to it.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,31 @@ type Listed struct {
 	ID    int32  // the number, in the listing's IDs, of what the index has; 0 for what it does not have
 	Dirty bool   // the work tree's content differs from ID, or may
 	skip  bool   // git ignores its state in the work tree
+	kind  kind   // as the index has it
 	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
+}
+
+// A kind is one of git's kinds of files.
+type kind uint8
+
+const (
+	plain kind = iota
+	executable
+	link
+)
+
+// Mode returns the mode that the index has of a file, which says nothing of most permissions: these are as now.
+func (l *Listed) Mode(now fs.FileMode) fs.FileMode {
+	switch {
+	case l.kind == link:
+		return fs.ModeSymlink | 0o777
+	case !now.IsRegular() || now == 0:
+		now = 0o644
+	}
+	if now = now.Perm() &^ 0o111; l.kind == executable {
+		now |= now >> 2 & 0o111
+	}
+	return now
 }
 
 // list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout

@@ -58,6 +58,7 @@ func (r *Reviewer) takeScanned(t *Worktree, s *snapshot.Snapshot, fd snapshot.Ch
 			fd.Known = false // the review knows what the file was before the move; the scan, that it was gone
 		}
 	}
+	fd.Known = fd.Known && !(fd.Doubt && f != nil) // the review knows better
 	if f != nil && fd.After.Same(atomicfile.State{Content: f.Review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
 		return nil // a person had reverted a decision by hand, and an agent has made the change again
 	}

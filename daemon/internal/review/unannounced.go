@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/toolcalls"
@@ -27,6 +28,9 @@ func (t *Turn) scan(due *toolcalls.Scan) {
 		t.r.doubtGuesses(t.tree)
 		t.r.refreshPending()
 	})
+	if !t.taken(due) {
+		return
+	}
 	if due.List {
 		t.warn()
 	}
@@ -55,6 +59,29 @@ func (t *Turn) scan(due *toolcalls.Scan) {
 	}
 	if text := left.After(due.Limit); due.List && text != "" {
 		t.Say(text)
+	}
+}
+
+// taken reports whether the snapshot is taken. A scan that lists waits for it, because calls have ended, and changes in large trees are found as
+// soon as in others. The last scan of the turn waits until the snapshot is taken or cannot be. Other scans are left to a later one.
+func (t *Turn) taken(due *toolcalls.Scan) bool {
+	select {
+	case <-t.Start.Taken():
+		return true
+	default:
+		if !due.List {
+			return false
+		}
+	}
+	var late <-chan time.Time
+	if due.Limit != snapshot.LastScanTime {
+		late = time.After(due.Limit)
+	}
+	select {
+	case <-t.Start.Taken():
+		return true
+	case <-late:
+		return false
 	}
 }
 

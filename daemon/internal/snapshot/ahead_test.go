@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"cursord/daemon/internal/clock"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,7 +35,7 @@ func TestALookAheadOfTheLastScan(t *testing.T) {
 		"a call": {func(t *testing.T, s *Snapshot, hidden func(string)) {
 			s.LookAhead(true)
 			<-s.ahead.done
-			s.CallBegins()
+			s.CallBegins(clock.Now())
 			hidden("a")
 		}, []string{"a"}},
 		"another scan": {func(t *testing.T, s *Snapshot, hidden func(string)) {

@@ -84,6 +84,8 @@ func (s *Snapshot) contents(names []string) map[string][]byte {
 		}
 		if data, ok := e.content.get(); ok {
 			found[name] = data
+		} else if e.doubtful {
+			continue
 		} else if repo := s.repositoryOf(name); e.blob.OID != "" && repo != nil {
 			if wanted[repo] == nil {
 				wanted[repo] = map[string]git.Blob{}
@@ -316,17 +318,13 @@ func (s *Snapshot) Lacks() string {
 	return s.short
 }
 
-// keepLinks notes which of the listed files have several names. It notes none if something may have been written already.
-// Once the agent may be at work, it takes only files that have not changed since the turn began: a new name is a change.
+// keepLinks notes which of the listed files have several names. Once the agent may be at work, it takes only files that have not changed since the turn began: a new name is a change.
 func (s *Snapshot) keepLinks(path func(int) string, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return
-	}
 	s.links = make(map[string]atomicfile.Links, len(names))
 	for i, n := range names {
-		if s.begun && stats[i].Racy(s.began) {
+		if s.begun != 0 && stats[i].Racy(s.began) {
 			continue
 		}
 		s.links[path(i)] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}

@@ -13,7 +13,8 @@
 // A Snapshot promises:
 //
 //   - A content that it returns for a path was there when the turn began, or at the path's last note. It says so if it does
-//     not know the content.
+//     not know the content. If a call begins before all files were looked at, it does not know those that have changed since, and
+//     says what git's index has of them (late.go).
 //   - It does not find files that git ignored when the turn began. It does find a file that only a rule of this turn ignores.
 //   - It finds the files of git's folders that name programs, lead elsewhere or hide files, like any other file.
 //   - Time, number and size are bounded. [LeftOut] says for people what a bound left out. If there was no time for a file,

@@ -80,9 +80,12 @@ func (s *Snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.ended {
-		s.rules = rules
+	for _, f := range rules {
+		if !s.sure(f.Stat) {
+			return // they may be the agent's
+		}
 	}
+	s.rules = rules
 }
 
 func readLines(full string) (lines []string, ok bool) {

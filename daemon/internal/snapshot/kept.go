@@ -255,10 +255,10 @@ func (s *Snapshot) resume(k *kept, n news, repos []git.Repository, files states,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.called != 0 {
 		return false
 	}
-	s.listed, s.first = true, k.spool
+	s.listed, s.lookedAt, s.first = true, clock.Now(), k.spool
 	s.repos, s.nested, s.files, s.whole, s.rules = repos, maps.Clone(k.nested), files, whole, rules
 	s.dirs, s.looked, s.sight = dirs, read, seen
 	return true

@@ -24,7 +24,7 @@ func (s *Snapshot) paired(all []Change) []Change {
 	for i := range all {
 		f := &all[i]
 		switch {
-		case f.Source == nil:
+		case f.Source == nil || f.Doubt:
 		case f.Was.Exists() && !f.Is.Exists():
 			at(goneAt, f.Was, i)
 		case !f.Was.Exists() && f.Known && f.Is.Exists() && f.origin.Exists():
@@ -69,7 +69,7 @@ func (s *Snapshot) paired(all []Change) []Change {
 	for i := range all {
 		f := &all[i]
 		switch {
-		case f.Source == nil || !f.Known || moved[i] || f.From != nil:
+		case f.Source == nil || f.Doubt || !f.Known || moved[i] || f.From != nil:
 		case f.Was.Exists() && !f.Is.Exists() && f.Was.Size > 0:
 			h := hold(f.Before)
 			h.gone = append(h.gone, i)

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 )
@@ -44,7 +46,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	if n := late.Load(); n > 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.short = fmt.Sprintf("the content of %d of its files could not be read in time", n)
+		s.short = cmp.Or(s.short, fmt.Sprintf("the content of %d of its files could not be read in time", n))
 	}
 }
 
@@ -72,9 +74,11 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 			st, img = s.read(r, name)
 		}
 		s.mu.Lock()
-		if s.ended {
+		s.lookedAt = clock.Now()
+		if !s.sure(st) {
+			late++
 			s.mu.Unlock()
-			return int64(len(names) - i)
+			continue
 		}
 		content := nowhere
 		if img.Unreadable == "" && img.Exists && s.files.has(name) {
@@ -83,7 +87,7 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 		s.files.read(name, st, st.Racy(s.began), content)
 		s.mu.Unlock()
 	}
-	return 0
+	return late
 }
 
 // read returns the content of a path, and the path's state with this content.

@@ -197,7 +197,7 @@ func fileFrame(name string, e *entry) []byte {
 	b = binary.AppendVarint(b, e.Mtime)
 	b = binary.AppendVarint(b, e.Ctime)
 	b = binary.AppendUvarint(b, uint64(e.Mode))
-	b = append(b, flag(e.racy))
+	b = append(b, flag(e.racy)|flag(e.doubtful)<<1)
 	b = text(b, e.blob.OID)
 	file, n := "", e.content.n
 	if n > 0 {

@@ -81,10 +81,11 @@ func (f fields) text() string {
 // Restore returns the snapshot with all that was noted. It needs Close.
 func (r *Recorded) Restore(ctx context.Context, guard *askgit.Guard) (*Snapshot, error) {
 	s := Empty(r.Root)
-	s.guard, s.began, s.ready, s.left = guard, clock.Known(r.header.Began), make(chan struct{}), make(chan struct{})
-	s.nested, s.noted, s.links, s.listed, s.ended = map[string]bool{}, map[string]bool{}, map[string]atomicfile.Links{}, true, true
+	s.guard, s.began, s.ready, s.taken, s.left = guard, clock.Known(r.header.Began), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s.nested, s.noted, s.links, s.listed = map[string]bool{}, map[string]bool{}, map[string]atomicfile.Links{}, true
 	s.spool = newSpool(filepath.Dir(r.name))
 	close(s.ready)
+	close(s.taken)
 	close(s.left)
 	if r.header.Git != git.Inside(r.Root) {
 		return nil, errors.New("the repository has come or gone since")
@@ -129,7 +130,8 @@ func (r *Recorded) Restore(ctx context.Context, guard *askgit.Guard) (*Snapshot,
 func (s *Snapshot) restored(f fields, dir string) *entry {
 	e := &entry{}
 	e.Dev, e.Ino, e.Size, e.Mtime, e.Ctime, e.Mode = f.uint(), f.uint(), f.int(), f.int(), f.int(), fs.FileMode(f.uint())
-	e.racy = f.flag()
+	is := f.uint()
+	e.racy, e.doubtful = is&1 != 0, is&2 != 0
 	if oid := f.text(); oid != "" {
 		e.blob = git.Blob{OID: oid, Size: e.Size}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ type Change struct {
 	At      int64         // when After was read, or shortly before; a moment of package clock
 	Source  *diffs.Source // as the caller decided; nil: a person's
 	From    *Change       // if the file has moved: its disappearance from the old path; else nil
+	Doubt   bool          // nobody knows what the path held; Before, if Known, is what git's index has
 
 	origin filestat.Stat // as in candidate
 }
@@ -54,6 +56,7 @@ type ChangeTime struct {
 	When  int64 // a moment of package clock
 	Came  bool  // there was nothing at the path before
 	Since int64 // a moment after the scan's beginning at which the path had not changed yet; 0: unknown
+	Doubt bool  // calls may have changed it before, whenever this was
 
 	Earlier []Earlier // earlier changes that were seen and not taken in
 }
@@ -125,7 +128,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		}
 		f := Change{Path: sus.path, Is: sus.is, At: clock.Now(), Source: v.Source, Known: sus.moved, origin: sus.origin}
 		if sus.entry != nil {
-			f.Was = sus.entry.Stat
+			f.Was, f.Doubt = sus.entry.Stat, sus.entry.doubtful
 		}
 		switch {
 		case !utf8.ValidString(sus.path):
@@ -191,6 +194,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 	}
 	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	before := s.contents(ask)
+	maps.Copy(before, s.guesses(ask))
 	all = slices.DeleteFunc(all, func(f Change) bool {
 		data, known := before[f.Path]
 		if known && f.After.Exists && bytes.Equal(data, f.After.Bytes()) && f.Was.Mode == f.Is.Mode {
@@ -201,9 +205,12 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 	})
 	for i := range all {
 		f := &all[i]
+		if f.Doubt && !s.isolated {
+			f.maybe()
+		}
 		if f.Was.Exists() {
 			var data []byte
-			if data, f.Known = before[f.Path]; !f.Known && f.Was.Written() < s.began-int64(filestat.RacyTime) && f.Was.Touched(f.Is) {
+			if data, f.Known = before[f.Path]; !f.Known && !f.Doubt && f.Was.Written() < s.began-int64(filestat.RacyTime) && f.Was.Touched(f.Is) {
 				data, f.Known = f.After.Bytes(), true
 			}
 			if f.Known {
@@ -322,10 +329,10 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
-		c.Path, c.Earlier = sus.path, s.EarlierOf(sus.path, 0, sus.to.is.Written(), c.When)
+		c.Path, c.Doubt, c.Earlier = sus.path, sus.entry.doubtful, s.EarlierOf(sus.path, 0, sus.to.is.Written(), c.When)
 		return c
 	}
-	c := ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved}
+	c := ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved, Doubt: sus.entry != nil && sus.entry.doubtful}
 	c.Earlier = s.EarlierOf(c.Path, 0, sus.is.Written(), c.When)
 	return c
 }
@@ -344,51 +351,4 @@ func (s *Snapshot) wasAbsent(name string) bool {
 	}
 	t, known := filestat.Born(s.Where(name))
 	return known && t > s.began-int64(filestat.RacyTime)
-}
-
-// same reports whether a file has its known content, as far as that can be decided without git.
-func (s *Snapshot) same(e *entry, f Change) bool {
-	if e == nil || !f.After.Exists || f.Was.Mode != f.Is.Mode {
-		return false
-	}
-	s.mu.Lock()
-	data, ok := e.content.get()
-	s.mu.Unlock()
-	switch {
-	case ok:
-		return bytes.Equal(data, f.After.Bytes())
-	case e.blob.OID != "":
-		return git.IsBlob(e.blob.OID, f.After.Bytes())
-	}
-	return e.racy && e.Stat == f.Is // nothing shows a change
-}
-
-// restate records the new state of a file with unchanged content.
-func (s *Snapshot) restate(f Change) {
-	now := clock.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.files.change(f.Path); e != nil {
-		e.Stat, e.racy, e.gone = f.Is, f.Is.Racy(now), false
-		if e.racy && e.content == nowhere {
-			e.content = s.spool.put(f.After.Bytes())
-		}
-	}
-}
-
-// skip notes the state of a path without its present content. A known former content stays known, for a change that is found
-// later.
-func (s *Snapshot) skip(name string, st filestat.Stat) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !st.Exists() {
-		s.files.delete(name)
-		return
-	}
-	s.mixed = true
-	now := entry{Stat: st, content: nowhere}
-	if e := s.files.get(name); e != nil {
-		now.blob, now.content = e.blob, e.content
-	}
-	s.files.set(name, &now)
 }

@@ -97,33 +97,6 @@ func TestLateScanIsToldOnce(t *testing.T) {
 	require.Contains(t, LeftOut{late: 3, more: []string{"a"}}.After(ScanTime), "not listed for review: 1 changed file;")
 }
 
-// TestSnapshotThatIsLate: a call begins before the files were listed, or before their contents were read.
-func TestSnapshotThatIsLate(t *testing.T) {
-	taken := takeSnapshot(t, false, "a", "b")
-	list, why := taken.list(t.Context())
-	require.Empty(t, why)
-	stats, all := taken.lstats(t.Context(), len(list.files), func(i int) string { return list.files[i].Path })
-	require.True(t, all)
-
-	late := Empty(taken.root)
-	late.CallBegins()
-	late.keep(list, stats, sight{})
-	require.Equal(t, "its files could not be read in time", late.Useless())
-	_, known := late.At("a")
-	require.False(t, known)
-
-	late = Empty(taken.root)
-	late.keep(list, stats, sight{})
-	late.CallBegins()
-	late.readContents(t.Context(), list.files)
-	require.Empty(t, late.Useless())
-	require.Equal(t, "the content of 2 of its files could not be read in time", late.Lacks())
-	_, known = late.At("a")
-	require.False(t, known)
-	_, known = late.At("new")
-	require.True(t, known, "it was certainly not there")
-}
-
 // TestFoldersInEachOthersPlace exchanges two folders. Their files count as changed at that moment, whatever the times of the
 // folders that now have their names. Before, they counted as an older change by a person.
 func TestFoldersInEachOthersPlace(t *testing.T) {

@@ -59,7 +59,13 @@ func (s *Snapshot) lay(ctx context.Context) {
 		return
 	}
 	for _, name := range names {
-		s.Note(name, filestat.Stat{}, atomicfile.Read(s.shift.Under(name), name))
+		when := s.shiftedAt(name, filestat.Of(s.Where(name)))
+		s.mu.Lock()
+		before := s.called == 0 || when < s.called-int64(filestat.RacyTime)
+		s.mu.Unlock()
+		if before {
+			s.Note(name, filestat.Stat{}, atomicfile.Read(s.shift.Under(name), name))
+		}
 	}
 }
 

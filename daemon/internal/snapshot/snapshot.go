@@ -41,6 +41,7 @@ type Snapshot struct {
 	shift    *Shift        // where the agent's changes lie; nil: in root
 	began    int64         // a moment of package clock
 	ready    chan struct{} // closed when the snapshot is taken, or after Wait
+	taken    chan struct{} // closed when the snapshot is taken, or cannot be
 	left     chan struct{} // closed when the snapshot is taken and has left what the next one can use; nil: it was not taken
 
 	mu       sync.Mutex                  // guards all below
@@ -66,9 +67,10 @@ type Snapshot struct {
 	record   *record                     // nil: it is not written down
 	mixed    bool                        // the state of a file has another state's content
 	listed   bool                        // files and dirs are complete
-	begun    bool                        // the agent may be at work, although no call of it is known yet
+	begun    int64                       // since when the agent may be at work, although no call of it is known yet; 0: it is not
+	called   int64                       // since when calls may have written; 0: none has begun
+	lookedAt int64                       // when files were last looked at, while it was taken
 	ahead    *ahead                      // nil: none, or something has happened since
-	ended    bool                        // something may have been written since: contents that are unknown now stay unknown
 	unusable string                      // why nothing can be compared with it; "" if it can
 	short    string                      // what is missing in it, for people; "" if nothing is
 	littered bool                        // a scan has looked at so many files that what it has left behind is worth a collection of garbage
@@ -81,12 +83,13 @@ type Snapshot struct {
 // An entry is a file or a link at one moment.
 type entry struct {
 	filestat.Stat
-	racy    bool     // it may have changed without a difference in Stat
-	blob    git.Blob // git's content; zero if git has none
-	content spooled  // the content, if it was kept
-	gone    bool     // its disappearance has been taken in, but not where it went
-	saving  bool     // a person was saving it when it was looked at
-	until   int64    // all changes up to this moment have been taken in, whatever its times say
+	racy     bool     // it may have changed without a difference in Stat
+	doubtful bool     // nobody knows what it held (late.go); blob is only a guess
+	blob     git.Blob // git's content; zero if git has none
+	content  spooled  // the content, if it was kept
+	gone     bool     // its disappearance has been taken in, but not where it went
+	saving   bool     // a person was saving it when it was looked at
+	until    int64    // all changes up to this moment have been taken in, whatever its times say
 }
 
 type inode struct{ dev, ino uint64 }
@@ -97,11 +100,16 @@ type inode struct{ dev, ino uint64 }
 // what it has changed before belongs to the snapshot.
 func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, shift *Shift) (s *Snapshot, stop func()) {
 	s = &Snapshot{
-		root: root, keeper: &l.kept, guard: guard, isolated: isolated, shift: shift, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),
+		root: root, keeper: &l.kept, guard: guard, isolated: isolated, shift: shift, began: clock.Now(),
+		ready: make(chan struct{}), taken: make(chan struct{}), left: make(chan struct{}),
 		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, noted: map[string]bool{}, spool: newSpool(dir),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
+	whole := func() {
+		close(s.taken)
+		ready()
+	}
 	late := time.AfterFunc(Wait, func() {
 		s.AgentBegins()
 		ready()
@@ -121,7 +129,7 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 		l.kept.leaving.RLock()
 		defer l.kept.leaving.RUnlock()
 		if shift == nil {
-			ready()
+			whole()
 		}
 		if !atOnce { // nobody waits for so many files
 			s.writeDown(turn)
@@ -129,7 +137,7 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 		s.leave(was)
 		if shift != nil { // what is noted now is not for the next snapshot
 			s.lay(ctx)
-			ready()
+			whole()
 		}
 	}()
 	return s, cancel
@@ -138,24 +146,11 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 // Ready returns a channel that is closed when the snapshot is taken, at the latest after Wait.
 func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
 
+// Taken returns a channel that is closed when the snapshot is taken, or cannot be.
+func (s *Snapshot) Taken() <-chan struct{} { return s.taken }
+
 // Began returns the moment of package clock at which the snapshot was begun.
 func (s *Snapshot) Began() int64 { return s.began }
-
-// AgentBegins notes that the agent may be at work from now on, even before its first call is known. Take notes it after Wait
-// at the latest.
-func (s *Snapshot) AgentBegins() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.begun = true
-}
-
-// CallBegins notes that calls may write from now on. Contents that are not read by now stay unknown.
-func (s *Snapshot) CallBegins() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = true
-	s.ahead = nil
-}
 
 // Empty returns a snapshot that knows no content and needs no Close.
 func Empty(root string) *Snapshot {
@@ -301,9 +296,13 @@ func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filep
 // keep fills the table, which takes stats over, and returns the files whose contents nothing else keeps.
 func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) (unread []git.Listed) {
 	long := map[string]bool{}
+	var missing []git.Listed
 	for i, l := range list.files {
-		if (!stats[i].Exists() || stats[i].Mode.IsDir()) && s.tooLong(l, stats[i]) {
+		switch absent := !stats[i].Exists() || stats[i].Mode.IsDir(); {
+		case absent && s.tooLong(l, stats[i]):
 			long[l.Path] = true
+		case absent && l.ID != 0:
+			missing = append(missing, l)
 		}
 	}
 	files := states{base: newTable(stats, list.ids, func(i int) string { return list.files[i].Path }, func(i int) (racy bool, oid int32, content spooled) {
@@ -322,10 +321,10 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) (unread
 	seen.restless = files.base.restless(read)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.called != 0 && !filestat.ChangeTimes {
 		return nil
 	}
-	s.listed = true
+	s.listed, s.lookedAt = true, clock.Now()
 	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
 	s.dirs, s.looked, s.sight = dirs, read, seen
 	if list.cut {
@@ -338,6 +337,10 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) (unread
 		if there {
 			s.short = fmt.Sprintf("the repository in %s could not be read", paths.Shown(dir))
 		}
+	}
+	if s.called != 0 && s.shift == nil {
+		unread = s.disbelieve(unread)
+		s.doubt(list.files, missing)
 	}
 	return unread
 }

@@ -1,7 +1,11 @@
 package snapshot
 
 import (
+	"bytes"
+
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
 	"cursord/daemon/paths"
 )
 
@@ -41,4 +45,52 @@ func (s *Snapshot) hadDir(dir string, now filestat.Stat) bool {
 	}
 	was, there := s.dirs[dir]
 	return there && was == inode{now.Dev, now.Ino}
+}
+
+// same reports whether a file has its known content, as far as that can be decided without git.
+func (s *Snapshot) same(e *entry, f Change) bool {
+	if e == nil || !f.After.Exists || f.Was.Mode != f.Is.Mode {
+		return false
+	}
+	s.mu.Lock()
+	data, ok := e.content.get()
+	s.mu.Unlock()
+	switch {
+	case ok:
+		return bytes.Equal(data, f.After.Bytes())
+	case e.blob.OID != "":
+		return git.IsBlob(e.blob.OID, f.After.Bytes())
+	}
+	return e.racy && !e.doubtful && e.Stat == f.Is // nothing shows a change
+}
+
+// restate records the new state of a file with unchanged content.
+func (s *Snapshot) restate(f Change) {
+	now := clock.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.files.change(f.Path); e != nil {
+		e.Stat, e.racy, e.gone = f.Is, f.Is.Racy(now), false
+		if (e.racy || e.doubtful) && e.content == nowhere {
+			e.content = s.spool.put(f.After.Bytes())
+		}
+		e.doubtful = e.doubtful && e.content == nowhere
+	}
+}
+
+// skip notes the state of a path without its present content. A known former content stays known, for a change that is found
+// later.
+func (s *Snapshot) skip(name string, st filestat.Stat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !st.Exists() {
+		s.files.delete(name)
+		return
+	}
+	s.mixed = true
+	now := entry{Stat: st, content: nowhere}
+	if e := s.files.get(name); e != nil {
+		now.blob, now.content, now.doubtful = e.blob, e.content, e.doubtful
+	}
+	s.files.set(name, &now)
 }

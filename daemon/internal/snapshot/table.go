@@ -177,7 +177,7 @@ func (f *states) has(name string) bool {
 // unread reports whether there is such a file and git does not have its content.
 func (f *states) unread(name string) bool {
 	if e, own := f.own[name]; own {
-		return e != nil && e.blob.OID == ""
+		return e != nil && e.blob.OID == "" && !e.doubtful
 	}
 	i, found := f.base.find(name)
 	return found && f.base.oids[i] == 0

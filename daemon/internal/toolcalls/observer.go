@@ -99,7 +99,8 @@ func (t *Observer) See(events []agent.Event) (files []Written) {
 			}
 		case agent.ToolStart:
 			if agentcalls.Write(&ev.Call) || agentcalls.WriteAnything(&ev.Call) {
-				t.Start.CallBegins()
+				earliest, _ := agentcalls.BeganAt(ev.Said, t.arrived, t.asked)
+				t.Start.CallBegins(earliest)
 			}
 			if agentcalls.Write(&ev.Call) {
 				t.begin(&ev, starts)

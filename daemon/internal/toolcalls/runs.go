@@ -15,6 +15,7 @@ import (
 // A run is a call that may write any file.
 type run struct {
 	call  *attribution.Call
+	from  int64 // the earliest moment at which it may have begun
 	to    int64 // the latest moment at which it may have ended, by package clock; 0 while it is open
 	start int   // its index among the ToolStarts of the batch, while it is in t.begun
 	end   int   // its index among the ToolEnds of the batch; -1 while it is open, and once its item is known
@@ -29,7 +30,7 @@ func (t *Observer) beginRun(ev *agent.ToolStart, start int) {
 
 func (t *Observer) addRun(call *agent.Call, earliest, from int64) *run {
 	t.Commits.Ran(call.Command)
-	r := &run{end: -1, call: t.Tree.Ledger.OpenAny(t.Source(agentcalls.Via(call.Name)), earliest, from)}
+	r := &run{end: -1, from: earliest, call: t.Tree.Ledger.OpenAny(t.Source(agentcalls.Via(call.Name)), earliest, from)}
 	t.past = append(t.past, r)
 	return r
 }

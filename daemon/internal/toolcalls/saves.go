@@ -18,7 +18,7 @@ func (t *Observer) WatchSaves() {
 	go func() {
 		defer close(watched)
 		select {
-		case <-t.Start.Ready():
+		case <-t.Start.Taken():
 		case <-ended:
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
@@ -41,7 +42,7 @@ func (t *Observer) DueScan() *Scan {
 			if src != nil && !maybe || c.When > t.asked || moved {
 				return snapshot.Attribution{Leave: true}
 			}
-			return snapshot.Attribution{Source: cmp.Or(t.withPostponed(c.Path, src), loose(c.When))}
+			return snapshot.Attribution{Source: cmp.Or(t.judged(c, src), loose(c.When))}
 		}}
 	}
 	return nil
@@ -69,8 +70,19 @@ func (t *Observer) scanEnded() *Scan {
 			}
 			return snapshot.Attribution{Leave: true}
 		}
-		return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
+		return snapshot.Attribution{Source: t.judged(c, src)}
 	}}
+}
+
+// judged returns the author of a change; src is the author of the latest one. If nobody knows what the path held, calls may have changed it
+// earlier, as far as they had begun.
+func (t *Observer) judged(c snapshot.ChangeTime, src *diffs.Source) *diffs.Source {
+	if src == nil && c.Doubt && len(t.past) > 0 && c.When >= t.past[0].from-int64(attribution.Tick) {
+		maybe := t.Tree.Ledger.Source(t.past[len(t.past)-1].call)
+		maybe.Via = diffs.ViaUnknown
+		src = &maybe
+	}
+	return t.withPostponed(c.Path, src)
 }
 
 // A postponed is a change that a scan has left to the next scan, because it was made after the calls had ended.
@@ -110,7 +122,7 @@ func (t *Observer) LastScan() *Scan {
 	t.Start.LookAhead(loose(0) == nil)
 	return &Scan{snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
 		src := t.Tree.WriterAt(c, loose(c.When))
-		return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}
+		return snapshot.Attribution{Source: t.judged(c, src)}
 	}}
 }
 
@@ -185,6 +197,6 @@ func (t *Observer) scanBackground() *Scan {
 		if c.When > t.silentFrom {
 			return snapshot.Attribution{Leave: true} // left to the last scan
 		}
-		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.Tree.WriterAt(c, loose(c.When)))}
+		return snapshot.Attribution{Source: t.judged(c, t.Tree.WriterAt(c, loose(c.When)))}
 	}}
 }
