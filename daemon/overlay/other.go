@@ -58,4 +58,4 @@ func Whiteout(*os.Root, string) error { return refused() }
 func Merge(*os.Root, string, string) error { return refused() }
 
 // Look returns ErrRefused here.
-func Look(context.Context, string) (Survey, error) { return Survey{}, refused() }
+func Look(context.Context, []string, func(string)) (Survey, error) { return Survey{}, refused() }

@@ -1,27 +1,32 @@
 package overlay
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// Look looks through a folder with all that is in it. It may stop at the first Foreign.
-func Look(ctx context.Context, dir string) (Survey, error) {
-	w := surveyor{left: 1, queue: []string{dir}, uid: uint32(os.Getuid()), gid: uint32(os.Getgid())}
+// Look looks through folders with all that is in them. It may stop at the first Foreign. It calls enter, from several goroutines, before it
+// reads a folder.
+func Look(ctx context.Context, dirs []string, enter func(dir string)) (Survey, error) {
+	w := surveyor{left: len(dirs), queue: slices.Clone(dirs), uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), enter: enter}
 	w.more.L = &w.mu
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err != nil {
-		return Survey{}, &fs.PathError{Op: "lstat", Path: dir, Err: err}
-	}
-	if st.Uid != w.uid || st.Gid != w.gid {
-		return Survey{Foreign: dir}, nil
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if err := unix.Lstat(dir, &st); err != nil && !gone(err) {
+			return Survey{}, &fs.PathError{Op: "lstat", Path: dir, Err: err}
+		} else if err == nil && (st.Uid != w.uid || st.Gid != w.gid) {
+			return Survey{Foreign: dir}, nil
+		}
 	}
 	stop := context.AfterFunc(ctx, func() { w.end(ctx.Err()) })
 	defer stop()
@@ -36,6 +41,7 @@ func Look(ctx context.Context, dir string) (Survey, error) {
 // A surveyor looks at folders, several at a time.
 type surveyor struct {
 	uid, gid uint32
+	enter    func(dir string)
 
 	mu    sync.Mutex // guards all below
 	more  sync.Cond
@@ -56,6 +62,7 @@ func (w *surveyor) end(err error) {
 }
 
 func (w *surveyor) work() {
+	said := make([]byte, 32<<10)
 	for {
 		w.mu.Lock()
 		for len(w.queue) == 0 && w.left > 0 {
@@ -68,7 +75,7 @@ func (w *surveyor) work() {
 		dir := w.queue[len(w.queue)-1]
 		w.queue = w.queue[:len(w.queue)-1]
 		w.mu.Unlock()
-		dirs, gits, foreign, err := w.read(dir)
+		dirs, gits, foreign, err := w.read(dir, said)
 		if err != nil || foreign != "" {
 			w.mu.Lock()
 			w.found.Foreign = foreign
@@ -81,43 +88,69 @@ func (w *surveyor) work() {
 		if w.left > 0 { // nobody has ended it
 			w.left += len(dirs) - 1
 		}
-		w.more.Broadcast()
+		if w.left <= 0 || len(dirs) > 0 {
+			w.more.Broadcast()
+		}
 		w.mu.Unlock()
 	}
 }
 
-// read looks at what is in one folder.
-func (w *surveyor) read(dir string) (dirs, gits []string, foreign string, err error) {
-	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+// read looks at what is in one folder. It is said in the buffer said.
+func (w *surveyor) read(dir string, said []byte) (dirs, gits []string, foreign string, err error) {
+	w.enter(dir)
+	fd, err := openFolder(dir)
+	switch {
+	case gone(err):
 		return nil, nil, "", nil
-	}
-	if errors.Is(err, fs.ErrPermission) {
+	case errors.Is(err, fs.ErrPermission):
 		return nil, nil, "", nil // nobody can change anything in it
+	case err != nil:
+		return nil, nil, "", &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
-	if err != nil {
-		return nil, nil, "", err
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	for _, name := range names {
-		var st unix.Stat_t
-		if unix.Fstatat(int(f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-			continue // it is gone
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Getdents(fd, said)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return nil, nil, "", &fs.PathError{Op: "getdents", Path: dir, Err: err}
+		case n == 0:
+			return dirs, gits, "", nil
 		}
-		full := filepath.Join(dir, name)
-		if st.Uid != w.uid || st.Gid != w.gid {
-			return nil, nil, full, nil
-		}
-		switch isDir := st.Mode&unix.S_IFMT == unix.S_IFDIR; {
-		case isDir:
-			dirs = append(dirs, full)
-		case name == ".git":
-			gits = append(gits, full)
+		for b := said[:n]; len(b) > 0; {
+			long := binary.NativeEndian.Uint16(b[16:])
+			before, _, _ := bytes.Cut(b[19:long], []byte{0})
+			if b = b[long:]; string(before) == "." || string(before) == ".." {
+				continue
+			}
+			name := string(before)
+			var st unix.Stat_t
+			if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+				continue // it is gone
+			}
+			switch isDir := st.Mode&unix.S_IFMT == unix.S_IFDIR; {
+			case st.Uid != w.uid || st.Gid != w.gid:
+				return nil, nil, filepath.Join(dir, name), nil
+			case isDir:
+				dirs = append(dirs, filepath.Join(dir, name))
+			case name == ".git":
+				gits = append(gits, filepath.Join(dir, name))
+			}
 		}
 	}
-	return dirs, gits, "", nil
+}
+
+// gone reports whether an error says that there is no such folder, or something else in its place.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
+}
+
+func openFolder(dir string) (fd int, err error) {
+	for {
+		fd, err = unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
 }

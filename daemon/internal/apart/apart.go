@@ -72,6 +72,7 @@ type Places struct {
 	State    string // the daemon's folder, which has Dir; agents in overlays see nothing of it but its images
 	Copy     copytree.Options
 	Overlays func(ctx context.Context) error // returns why the system has no overlays; nil: it has
+	Owners   *Owners                         // what is known of the workspace's files; nil: nothing
 }
 
 // Open opens the tree of a session. It returns copytree.ErrNotACopy if there is none, and otherwise the errors of copytree.Open.

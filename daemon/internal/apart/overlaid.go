@@ -37,6 +37,7 @@ const mountTime = 10 * time.Second
 type overlaid struct {
 	root, dir, state string
 	guard            *askgit.Guard
+	owners           *Owners
 
 	mu      sync.Mutex
 	turns   int           // guarded by mu
@@ -67,7 +68,7 @@ func newOverlaid(p Places) (*overlaid, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), state: state, guard: p.guard()}, nil
+	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), state: state, guard: p.guard(), owners: p.Owners}, nil
 }
 
 // mount mounts the tree. Processes in it see nothing of the daemon's folder but its images.
@@ -172,7 +173,7 @@ func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string,
 	defer o.mu.Unlock()
 	if o.mounted == nil {
 		suited := make(chan error, 1)
-		go func() { suited <- suits(ctx, o.root) }() // takes as long as a mount
+		go func() { suited <- suits(ctx, o.root, o.owners) }() // takes as long as a mount
 		err := o.ready(ctx)
 		if why := <-suited; why != nil && err == nil {
 			err = o.unsuited(ctx, why)

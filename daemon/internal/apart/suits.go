@@ -26,7 +26,7 @@ func makeOverlaid(ctx context.Context, p Places) (Tree, error) {
 		return nil, errors.New("the session has a copy already")
 	}
 	suited := make(chan error, 1)
-	go func() { suited <- suits(ctx, p.Root) }() // takes as long as a mount
+	go func() { suited <- suits(ctx, p.Root, p.Owners) }() // takes as long as a mount
 	o, err := mountNew(ctx, p)
 	if no := <-suited; no != nil {
 		if err == nil {
@@ -75,7 +75,7 @@ func mountNew(ctx context.Context, p Places) (*overlaid, error) {
 }
 
 // suits returns why a workspace cannot be the lower folder of an overlay in which an agent works; nil if it can.
-func suits(ctx context.Context, root string) error {
+func suits(ctx context.Context, root string, owners *Owners) error {
 	if r, ok := askgit.Find(root); ok {
 		if r.Top != root {
 			return fmt.Errorf("the workspace is a folder of the repository in %s, which the agent could write to", paths.Shown(r.Top))
@@ -90,7 +90,7 @@ func suits(ctx context.Context, root string) error {
 			}
 		}
 	}
-	found, err := overlay.Look(ctx, root)
+	found, err := owners.look(ctx, root)
 	switch {
 	case err != nil:
 		return err

@@ -276,7 +276,7 @@ func (r *Reviewer) lost(t *Worktree, err error) {
 func (r *Reviewer) PlacesOf(session string) apart.Places {
 	o := r.setup.Copy
 	o.Git = r.setup.Git
-	return apart.Places{Root: r.setup.Root, Dir: copytree.Dir(r.setup.StateDir, session), State: r.setup.StateDir, Copy: o, Overlays: r.setup.Overlays}
+	return apart.Places{Root: r.setup.Root, Dir: copytree.Dir(r.setup.StateDir, session), State: r.setup.StateDir, Copy: o, Overlays: r.setup.Overlays, Owners: r.owners}
 }
 
 // take begins to take the snapshot of a turn's tree. If only the agent's changes differ from the work tree, it is one of that.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/callchanges"
 	"cursord/daemon/internal/commits"
@@ -37,6 +38,8 @@ type Reviewer struct {
 	later mailbox.Box[func()] // messages of senders that must not block
 	quit  chan struct{}
 	done  chan struct{}
+
+	owners *apart.Owners
 
 	// Owned by the reviewer's goroutine.
 	trees     []*Worktree               // the work tree first
@@ -107,6 +110,7 @@ func New(setup Setup) (*Reviewer, error) {
 	r.made.Opened = func(path string) bool { return setup.Documents.HasAny(r.shared().Absolute(path)) }
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{r.newWorktree("")}
+	r.owners = apart.NewOwners(r.shared().Starts.Watch)
 	r.shared().Calls.Watch = setup.Saves
 	r.answers = origins.Answers{
 		Tree: r.Tree(), Store: setup.Store, Of: r.known, Log: setup.Log, Submit: func(ops ...sessions.Op) { r.submit(nil, ops, nil) },

@@ -128,6 +128,13 @@ func (k *keeper) newWatch(root string) *treewatch.Watch {
 	return k.watch
 }
 
+// Watch returns the watch of the tree's folders; nil if there is none.
+func (l *List) Watch() *treewatch.Watch {
+	l.kept.mu.Lock()
+	defer l.kept.mu.Unlock()
+	return l.kept.watch
+}
+
 // Close ends what goes on between snapshots. Those that are taken later look at all files.
 func (l *List) Close() {
 	l.kept.mu.Lock()
