@@ -49,6 +49,7 @@ type File struct {
 	After     string             `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
 	Edited    bool               `json:"edited,omitempty"`    // by edits that a client was to make
 	Undone    bool               `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
+	Shown     int                `json:"shown,omitempty"`     // how many hunks a person had seen, where it had conflicts; 0: those of Decision
 }
 
 // Sum returns what a text is known by.
@@ -108,14 +109,22 @@ func (w Words) Of(hunks []uint64) (rejections []Rejection) {
 // Hunks counts those that a group decided, as people have seen them: a conflict is one, whatever parts it has.
 func (g *Group) Hunks() (n int) {
 	for _, f := range g.Files {
-		if f.Undone {
-			continue
+		if !f.Undone {
+			n += f.hunks()
 		}
-		if n += f.Decision.Size() + len(f.Resolved); len(f.Resolved) > 0 {
-			for _, id := range f.Decision.Hunks {
-				if slices.Contains(f.Conflicts, id) {
-					n--
-				}
+	}
+	return n
+}
+
+func (part *File) hunks() int {
+	if part.Shown > 0 {
+		return part.Shown
+	}
+	n := part.Decision.Size() + len(part.Resolved)
+	if len(part.Resolved) > 0 {
+		for _, id := range part.Decision.Hunks {
+			if slices.Contains(part.Conflicts, id) {
+				n--
 			}
 		}
 	}

@@ -48,6 +48,7 @@ func (part *File) Finish(review *diffs.Review) bool {
 	if err != nil || len(lines) == 0 {
 		return false
 	}
+	part.Shown = part.hunks() // the person's lines may make more of a conflict
 	*review, part.Decision, part.Conflicts, part.Resolved = *now, again, nil, nil
 	if again.Accept {
 		part.Conflicts = again.Hunks // an editor's undo may still lead back to the text before
