@@ -182,7 +182,8 @@ func TestNvimConflictOfATurnFromATerminal(t *testing.T) {
 }
 
 // TestNvimRedoesASavedAcceptOfAConflict takes a saved accept back with u, beside another hunk, and makes it again with CTRL-R. Before, the hunk
-// stayed pending without the person's line. "both" is not a conflict again: before, the agent's side had the person's line, too.
+// stayed pending without the person's line. "both" is not a conflict again: before, the agent's side had the person's line, too, and CTRL-R
+// was "Already at newest change".
 func TestNvimRedoesASavedAcceptOfAConflict(t *testing.T) {
 	t.Parallel()
 	mine, agents := "line 2 // mine\n", "agent 2\n"
@@ -203,7 +204,6 @@ func TestNvimRedoesASavedAcceptOfAConflict(t *testing.T) {
 					n.poll("the agent's line is pending below the person's", func() bool {
 						return n.text("f") == saved && slices.Equal([]any{"plain", "plain"}, n.told("f"))
 					})
-					return
 				}
 				n.keys("<C-r>")
 				n.poll("the accept is made again", func() bool { return n.text("f") == saved && slices.Equal([]any{"plain"}, n.told("f")) })
@@ -218,4 +218,40 @@ func TestNvimRedoesASavedAcceptOfAConflict(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNvimRedoesBothByACommand takes a saved accept of both sides back with u, and makes it again with :Cursord redo. CTRL-R then has nothing to
+// make again, and says nothing; u takes the accept back. Before, CTRL-R said that the hunk is gone.
+func TestNvimRedoesBothByACommand(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, n := beginsConflict(t, bin, "2GA // mine<Esc>gg", map[int]string{2: "agent 2\n", 9: "agent 9\n"})
+		saved := world.Numbered(10, map[int]string{2: "line 2 // mine\nagent 2\n", 9: "agent 9\n"})
+		pending := func(what string, kinds ...any) {
+			n.t.Helper()
+			n.poll(what, func() bool { return n.text("f") == saved && slices.Equal(kinds, n.told("f")) })
+			n.quiet()
+		}
+		n.ex("2Cursord accept both")
+		n.untilScreen("1 hunk left")
+		n.keys(":silent w<CR>")
+		n.poll("it is saved", func() bool { return w.Get("f") == saved })
+		n.quiet()
+		n.keys("u")
+		n.untilScreen("accept is taken back; 2 hunks left")
+		pending("the agent's line below the person's", "plain", "plain")
+		n.ex("Cursord redo")
+		n.untilScreen("redone: the accept of 1 hunk in f; 1 hunk left")
+		pending("the accept by the command", "plain")
+		n.keys("<C-r>")
+		n.until("the look at CTRL-R", "local doc = require('cursord.docs').get(vim.fn.bufnr()) return doc.checked == vim.b.changedtick")
+		pending("the same after CTRL-R", "plain")
+		n.keys("u")
+		n.untilScreen("accept is taken back; 2 hunks left")
+		pending("the agent's line again", "plain", "plain")
+		n.keys("<C-r>")
+		n.untilScreen("accepted 1 hunk; 1 hunk left")
+		pending("the accept by CTRL-R", "plain")
+		require.Equal(t, saved, w.Get("f"))
+	})
 }

@@ -206,6 +206,7 @@ local function take_back(doc, back)
       end
       show_again(doc, back[1])
       report.send(doc, function()
+        steps.put_ahead(doc, 'accept', restored.parts(doc.ws, before, doc.rel), back[1].decision)
         settle(doc, said)
       end)
     end

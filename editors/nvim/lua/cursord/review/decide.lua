@@ -322,6 +322,8 @@ function M.step(verb, ws, after)
         take(verb, ws, result)
         if verb == 'undo' and result.step then
           require('cursord.review.back').was_undone(ws, result.step.decision)
+        elseif result.step then
+          undo_steps.was_redone(ws, result.step.decision)
         end
         local past = verb == 'undo' and 'undone' or 'redone'
         local what = counts.step(result.step, result.diffs)

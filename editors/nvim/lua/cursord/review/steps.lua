@@ -142,6 +142,43 @@ function M.finish(step, decisions)
   end
 end
 
+--- Has Ctrl-R decide hunks of a buffer, where the text of a decision that "u" has taken back is there again as a new change.
+--- @param doc cursord.Doc
+--- @param verb 'accept'|'reject'
+--- @param parts cursord.Part[] the pending hunks
+--- @param decision integer the one that is taken back
+function M.put_ahead(doc, verb, parts, decision)
+  local buf = doc.buf
+  local state = #parts > 0 and add(buf, row_of(buf, parts[1].hunk))
+  if not state then
+    return
+  end
+  local modified, ignored = vim.bo[buf].modified, vim.o.eventignore
+  vim.o.eventignore = 'all'
+  api.nvim_buf_call(buf, function()
+    local at = vim.fn.winsaveview()
+    vim.cmd('silent undo')
+    vim.fn.winrestview(at)
+  end)
+  vim.bo[buf].modified, vim.o.eventignore = modified, ignored
+  local step = { verb = verb, parts = parts, decisions = { decision }, is = 'back', texts = {} } --- @type cursord.Step
+  step.states, step.off = { [buf] = state }, { [buf] = true }
+  table.insert(doc.steps, step)
+end
+
+--- Notes that a command has made a decision again: Ctrl-R does not, and "u" takes it back.
+--- @param ws cursord.Workspace
+--- @param decision integer
+function M.was_redone(ws, decision)
+  for _, doc in ipairs(require('cursord.docs').of(ws)) do
+    for _, step in ipairs(doc.steps) do
+      if step.is == 'back' and vim.tbl_contains(step.decisions, decision) then
+        step.is = 'made'
+      end
+    end
+  end
+end
+
 --- Has Neovim take a buffer as unchanged that is so, although the decision has written, made or removed its file.
 --- @param doc cursord.Doc
 --- @param step cursord.Step
