@@ -57,6 +57,10 @@ This cannot be undone; if the folder comes back, its files are as they are, and 
 			if asJSON {
 				return term.PrintJSON(c.OutOrStdout(), rpc.Dismissed{Dismissed: n})
 			}
+			if n == 0 {
+				fmt.Fprintln(c.OutOrStdout(), "nothing to dismiss: no file outside of the workspace is listed")
+				return nil
+			}
 			fmt.Fprintf(c.OutOrStdout(), "dismissed %s\n", term.Count(n, "file"))
 			return nil
 		}),

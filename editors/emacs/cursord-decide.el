@@ -183,11 +183,18 @@ the second attempt."
 (defun cursord--say-decided (ws method applied skipped &optional unsaved)
   "Say that METHOD decided APPLIED hunks of WS, and left SKIPPED out.
 UNSAVED is non-nil if other programs see that when a buffer is saved."
-  (cursord-say "%s %s%s; %s%s%s" (alist-get method cursord--done-words)
-               (cursord-plural applied "hunk")
-               (if unsaved ", on disk when you save" "") (cursord-left ws)
-               (cursord--skipped-text ws skipped)
-               (cursord--gone-now ws)))
+  (let ((verb (alist-get method cursord--done-words))
+        (text (concat (cursord--skipped-text ws skipped)
+                      (cursord--gone-now ws))))
+    (cond
+     ((> applied 0)
+      (cursord-say "%s %s%s; %s%s" verb (cursord-plural applied "hunk")
+                   (if unsaved ", on disk when you save" "") (cursord-left ws)
+                   text))
+     ((seq-empty-p skipped)             ; decided elsewhere meanwhile
+      (cursord-say "nothing to %s any more; %s%s"
+                   (string-remove-suffix "ed" verb) (cursord-left ws) text))
+     (t (cursord-say "%s nothing%s" verb text)))))
 
 (defun cursord--decided-unsaved-p (ws result seen)
   "Return non-nil if RESULT, a decision about SEEN in WS, is not on disk yet.

@@ -373,10 +373,13 @@ It is the latest session, if none was chosen."
   "Take PATH, a file outside of WS, off the list; without PATH, all of them."
   (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
                    :then (lambda (result)
-                           (cursord-say "dismissed %s"
-                                        (cursord-plural
-                                         (plist-get result :dismissed)
-                                         "file")))))
+                           (let ((files (plist-get result :dismissed)))
+                             (if (zerop files)
+                                 (cursord-say
+                                  (concat "nothing to dismiss: no file outside"
+                                          " of the workspace is listed"))
+                               (cursord-say "dismissed %s"
+                                            (cursord-plural files "file")))))))
 
 (defun cursord-comment (ws hunk text)
   "Tell the agent TEXT about HUNK of WS with the next prompt."

@@ -191,6 +191,24 @@ is."
     (cursord-test-until "the hunk" (= 3 (cursord-test-in-shell)))
     (should-not (string-match-p "not its hunk" (cursord-test-buffers)))))
 
+;; It said "rejected 0 hunks".
+(ert-deftest cursord-test-reject-of-what-is-decided-says-so ()
+  "A reject of hunks that were decided in a terminal a moment ago says so."
+  (cursord-test-with-hunks
+    (cl-letf* ((request (symbol-function 'cursord-request))
+               ((symbol-function 'cursord-request)
+                (lambda (ws method &rest more)
+                  (when (eq method :diff/reject)
+                    (let ((default-directory (cursord-test-file "")))
+                      (call-process "cursord" nil nil nil "accept" "--all")))
+                  (apply request ws method more)))
+               ((symbol-function 'y-or-n-p) #'always))
+      (cursord-reject-all))
+    (cursord-test-hears "nothing to reject any more; nothing left to review")
+    (cursord-dismiss t)
+    (cursord-test-hears
+     "nothing to dismiss: no file outside of the workspace is listed")))
+
 (ert-deftest cursord-test-unsaved-rejects-say-so ()
   "What a reject in unsaved text says explains why the shell has the hunk."
   (cursord-test-with-hunks

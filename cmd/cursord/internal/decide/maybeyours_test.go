@@ -48,3 +48,14 @@ func TestLinesAreCountedAsLines(t *testing.T) {
 		require.Equal(t, want, told.String())
 	}
 }
+
+// TestNothingDecidedIsNotZeroHunks leaves the only hunk out. It said "rejected 0 hunks".
+func TestNothingDecidedIsNotZeroHunks(t *testing.T) {
+	t.Parallel()
+	left := []*sessions.Diff{{Path: "/lib/one", Hunks: []sessions.Hunk{{ID: "1.1"}}}}
+	var told, why strings.Builder
+	skipped := []api.Skipped{{Path: "/lib/one", Hunk: "1.1", Kind: api.KindOutsideWorkspace}}
+	Decision{All: true}.tell(&told, &why, api.Decided{Skipped: skipped}, nil, left)
+	require.Equal(t, "rejected nothing; 1 hunk left in 1 file\n", told.String())
+	require.Contains(t, why.String(), "not rejected: 1.1 of /lib/one")
+}

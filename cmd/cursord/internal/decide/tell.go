@@ -29,6 +29,8 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, before, left []*ses
 		} else if has(out.Diffs, d.Names[0]) {
 			fmt.Fprint(w, "; the rest keeps its id")
 		}
+	} else if out.Applied == 0 {
+		fmt.Fprintf(w, "%s nothing", d.done())
 	} else {
 		fmt.Fprintf(w, "%s %s", d.done(), term.Count(out.Applied, "hunk"))
 	}

@@ -52,7 +52,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 		e.find("notes.txt")
 		e.command("cursord-reject-file")
 		e.poll("what is left", func() bool {
-			return strings.Contains(e.messages(), "cursord: rejected 0 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12")
+			return strings.Contains(e.messages(), "cursord: rejected nothing; left 1 hunk that may be yours: notes.txt:12")
 		})
 		e.agree(c, "notes.txt", world.UnexplainedAfter["notes.txt"], 1)
 
@@ -83,7 +83,7 @@ func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 		e.eval(`(progn (transient-mark-mode 1) (goto-char (point-min)) (push-mark (point-max) t t) nil)`)
 		e.command("cursord-reject-hunk")
 		e.poll("what is left", func() bool {
-			return strings.Contains(e.messages(), "cursord: rejected 0 hunks; 2 hunks left in 1 file; left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
+			return strings.Contains(e.messages(), "cursord: rejected nothing; left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
 		})
 		e.agree(c, "notes.txt", after, 2)
 		e.goes(10)

@@ -38,7 +38,7 @@ func TestNvimAcceptAllInACopyWaitsForNoKey(t *testing.T) {
 		n.keys(":Cursord accept!<CR>")
 		n.poll("what became of it", func() bool {
 			require.False(t, n.waits(), "it waits for a key")
-			return strings.Contains(n.screen(), "accepted 0 hunks; left out: ")
+			return strings.Contains(n.screen(), "accepted nothing; left out: ")
 		})
 		n.keys(":Cursord messages<CR>")
 		n.poll("why not", func() bool { return strings.Contains(n.text(), "left out: ") })

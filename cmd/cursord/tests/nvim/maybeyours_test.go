@@ -46,7 +46,7 @@ func TestNvimMaybeYours(t *testing.T) {
 		w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 		n.lua("said = {}")
 		n.ex("Cursord reject file")
-		n.hears("cursord: rejected 0 hunks; 1 may be yours, reject each by itself: notes.txt:12")
+		n.hears("cursord: rejected nothing; 1 may be yours, reject each by itself: notes.txt:12")
 
 		n.keys("12G")
 		n.ex("Cursord reject")
@@ -74,7 +74,7 @@ func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 		n.hunksOf("notes.txt", 2)
 		n.until("the list", "return vim.g.listed == 1")
 		n.ex("%Cursord reject")
-		n.hears("cursord: rejected 0 hunks; 2 may be yours, reject each by itself: notes.txt:2, notes.txt:18")
+		n.hears("cursord: rejected nothing; 2 may be yours, reject each by itself: notes.txt:2, notes.txt:18")
 		n.agree(e, "notes.txt", after, 2)
 		n.ex("10,20Cursord reject")
 		n.agree(e, "notes.txt", world.Numbered(20, map[int]string{2: "two\n"}), 1)
@@ -98,8 +98,8 @@ func TestNvimRejectOfNothingIsNoStep(t *testing.T) {
 		n.ex("split notes.txt")
 		n.hunksOf("notes.txt", 1)
 		for _, one := range [][2]string{
-			{"Cursord reject!", "rejected 0 hunks; 2 may be yours, reject each by itself: new:1, notes.txt:2"},
-			{"buffer new | Cursord reject file", "rejected 0 hunks; 1 may be yours, reject each by itself: new:1"},
+			{"Cursord reject!", "rejected nothing; 2 may be yours, reject each by itself: new:1, notes.txt:2"},
+			{"buffer new | Cursord reject file", "rejected nothing; 1 may be yours, reject each by itself: new:1"},
 		} {
 			n.ex(one[0])
 			n.hears(one[1])
@@ -107,5 +107,32 @@ func TestNvimRejectOfNothingIsNoStep(t *testing.T) {
 				return vim.fn.undotree(vim.fn.bufnr(name)).seq_last
 			end, { 'new', 'notes.txt' })`))
 		}
+	})
+}
+
+// TestNvimRejectOfWhatIsDecidedSaysSo rejects all hunks that were accepted in a terminal a moment ago: it said "rejected 0 hunks".
+func TestNvimRejectOfWhatIsDecidedSaysSo(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		w.Opens().Turn(nil)
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord review")
+		n.hunksOf("f", 1)
+		n.decided()
+		n.lua(`local request = require('cursord.rpc').request
+			require('cursord.rpc').request = function(method, ...)
+				if method == 'diff/reject' then vim.fn.system({ 'cursord', 'accept', '--all' }) end
+				return request(method, ...)
+			end`)
+		n.ex("Cursord reject!")
+		n.untilScreen("nothing to reject any more")
+		require.Equal(t, after, w.Get("f"))
+		n.ex("Cursord dismiss all")
+		n.untilScreen("nothing to dismiss: no file outside of the workspace is listed")
 	})
 }

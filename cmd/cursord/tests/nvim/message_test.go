@@ -70,7 +70,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			}
 			e.Must("diff/list", world.Obj{"workspace": w.Root}, nil)
 			n.keys(":Cursord reject!<CR>")
-			shows("rejected 0 hunks; ")
+			shows("rejected nothing; ")
 			n.keys(":Cursord messages<CR>")
 			n.poll("why not", func() bool { return strings.Contains(n.text(), "left out: ") })
 			require.Equal(t, 4, strings.Count(n.text(), " has unsaved changes in an editor; save it there, or decide there"))

@@ -62,7 +62,7 @@ func TestDismiss(t *testing.T) {
 		require.Equal(t, "b\n", string(text))
 	}
 	shown, _, _ = w.Cursord("dismiss", "--all")
-	require.Equal(t, "dismissed 0 files\n", shown)
+	require.Equal(t, "nothing to dismiss: no file outside of the workspace is listed\n", shown)
 
 	w.Plays(world.Lines(world.Edits("4", "../lib/one", "b\n", "c\n"))...)
 	e.Turn(nil)

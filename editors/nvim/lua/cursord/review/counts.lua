@@ -18,6 +18,16 @@ function M.decided(hunks, cut)
   return cut == 0 and whole or hunks > cut and whole .. ' and ' .. part or part
 end
 
+--- What was dismissed, in words.
+--- @param files integer
+--- @return string
+function M.dismissed(files)
+  if files == 0 then
+    return 'nothing to dismiss: no file outside of the workspace is listed'
+  end
+  return 'dismissed ' .. M.count(files, 'file')
+end
+
 --- The hunks that go with a decision about some: these, and those that are decided with them.
 --- @param ws cursord.Workspace
 --- @param ids string[]

@@ -182,10 +182,14 @@ end
 
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
-    local what = counts.decided(applied, opts.cut or 0)
+    local what = applied == 0 and 'nothing' or counts.decided(applied, opts.cut or 0)
     -- Why some were skipped matters more than what is left, and the last line of the screen has room for one.
     local left = #skipped == 0 and '; ' .. counts.left(ws) or ''
     local text = ('%s %s%s'):format(done_words[verb], what, left)
+    if applied == 0 and #skipped == 0 then
+      -- They were decided elsewhere meanwhile.
+      text = ('nothing to %s any more%s'):format(verb, ws:pending() > 0 and left or '')
+    end
     if (opts.beside or 0) > 0 then
       local places = counts.count(opts.beside, 'place')
       text = ('%s; both sides stay in %s'):format(text, places)
@@ -363,7 +367,7 @@ function M.dismiss(ws, path)
       if err then
         rpc.say_error(err)
       else
-        message.note(('dismissed %s'):format(counts.count(result.dismissed, 'file')))
+        message.note(counts.dismissed(result.dismissed))
       end
       done()
     end)
