@@ -171,8 +171,20 @@ func (k *Asker) ask() {
 	if len(k.pending) == 0 {
 		return
 	}
-	a, who := k.pending[0], theAgent
+	a := k.pending[0]
 	k.there = k.present()
+	if !k.there {
+		k.say(append(k.question(a), commands(a, tagOf(a))...)...)
+		return
+	}
+	k.say(k.question(a)...)
+	k.asked = k.board.Drop()
+	k.say(Offers(a, k.CtrlC)...)
+}
+
+// question returns the lines that say what is asked.
+func (k *Asker) question(a *sessions.Approval) []string {
+	who := theAgent
 	if k.Who != nil {
 		who = k.Who(a)
 	}
@@ -180,13 +192,7 @@ func (k *Asker) ask() {
 	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
 		lines = append(lines, k.palette().Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
 	}
-	if !k.there {
-		k.say(append(lines, commands(a, tagOf(a))...)...)
-		return
-	}
-	k.say(lines...)
-	k.asked = k.board.Drop()
-	k.say(Offers(a, k.CtrlC)...)
+	return lines
 }
 
 func tagOf(a *sessions.Approval) string {
@@ -248,8 +254,8 @@ func (k *Asker) read(typed typedLine, ok bool) (*sessions.Approval, Answer) {
 	line := strings.TrimSpace(typed.text)
 	answer, is := Read(a, line)
 	switch {
-	case line == "":
-		k.say(Offers(a, k.CtrlC)...)
+	case line == "": // it may have left the screen, for instance one of few rows
+		k.say(append(k.question(a), Offers(a, k.CtrlC)...)...)
 	case !is && strings.EqualFold(line, "e"):
 		k.say(Numbers(a, k.CtrlC)...)
 	case !is && strings.Contains(line, escape):

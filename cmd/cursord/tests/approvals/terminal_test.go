@@ -47,6 +47,66 @@ func TestRunAtATerminal(t *testing.T) {
 	tm.Until("$")
 }
 
+// TestAnswersInAWindowThatShrinks makes the window small while a question is open. Enter shows the question again, also its command, which has
+// left the screen; no key is lost, and none answers by itself.
+func TestAnswersInAWindowThatShrinks(t *testing.T) {
+	t.Parallel()
+	resizes := func(tm *world.Tmux, columns, rows string) {
+		t.Helper()
+		out, err := tm.Command("resize-window", "-x", columns, "-y", rows).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	t.Run("run", func(t *testing.T) {
+		t.Parallel()
+		w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+		e := w.Opens()
+		tm := w.Terminal(t)
+		tm.Types("cursord run 'do it'", "Enter")
+		a := asked(e)
+		tm.Shows("e other answers")
+		tm.Types("e")
+		resizes(tm, "40", "10")
+		tm.Types("Enter")
+		tm.Shows("  4 Reject")
+		require.NotContains(t, tm.Screen(), "echo ran >>ran")
+		tm.Types("Enter")
+		tm.Shows("  echo ran >>ran")
+		tm.Types("y")
+		resizes(tm, "20", "3")
+		resizes(tm, "60", "24")
+		require.Len(t, pending(e), 1)
+		notRun(w)
+		tm.Types("Enter")
+		require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
+		tm.Until("$")
+	})
+	t.Run("chat", func(t *testing.T) {
+		t.Parallel()
+		w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+		e := w.Opens()
+		tm := chats(t, w)
+		tm.Types("do it", "Enter")
+		a := asked(e)
+		tm.Shows("e other answers")
+		tm.Types("-l", "no, I would rather have")
+		for _, size := range [][2]string{{"40", "24"}, {"20", "6"}, {"10", "2"}, {"20", "10"}} {
+			resizes(tm, size[0], size[1])
+		}
+		tm.Until("\n> no, I would\n  rather have")
+		tm.Types("C-u", "n")
+		tm.Until("\n> n")
+		resizes(tm, "90", "24")
+		tm.Until("\n> n")
+		require.Len(t, pending(e), 1)
+		tm.Types("Enter")
+		require.Equal(t, "reject-once", ended(e, a.ID).Answer.OptionID)
+		tm.Shows("over")
+		notRun(w)
+		tm.Types("/quit", "Enter")
+		tm.Until("$")
+	})
+}
+
 // TestRunWithoutATerminal answers nothing, and says on stderr how to answer; so does a run that prints JSON.
 func TestRunWithoutATerminal(t *testing.T) {
 	t.Parallel()
