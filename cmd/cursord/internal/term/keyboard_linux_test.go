@@ -81,7 +81,7 @@ func TestSpot(t *testing.T) {
 	}
 	spot := func() Spot {
 		s, begin := SpotOf(slave, 2)
-		require.Equal(t, "\n\n\x1b[2A\x1b7", begin)
+		require.Equal(t, "\n\n\n\n\n\x1b[5A\x1b7", begin)
 		return s
 	}
 	const back = "\x1b8\x1b[J"
@@ -102,8 +102,11 @@ func TestSpot(t *testing.T) {
 	sized(25)
 	require.Empty(t, first.Back(), "the lines may be elsewhere now")
 
-	sized(2)
+	sized(4)
 	_, begin := SpotOf(slave, 2)
+	require.Equal(t, "\n\n\n\x1b[3A\x1b7", begin, "all rows that there are")
+	sized(2)
+	_, begin = SpotOf(slave, 2)
 	require.Empty(t, begin, "there is no room")
 	sized(24)
 	require.Empty(t, Spot{}.Back())

@@ -20,8 +20,12 @@ type Spot struct {
 // readHere counts the bytes that Keyboards have read.
 var readHere atomic.Int64
 
+// spare is how many empty rows are left below the lines. Enter in the last row moves all rows up, but not the place that the terminal keeps: a
+// person may press Enter so many times, and once more, before the lines are removed.
+const spare = 3
+
 // SpotOf returns the place of the cursor, which is at the beginning of a line, for so many lines; w may be no terminal. Write begin before
-// them: it has the terminal keep the place, and leaves a line below them, so that Enter does not move all lines up.
+// them: it has the terminal keep the place, and leaves rows below them.
 func SpotOf(w io.Writer, lines int) (s Spot, begin string) {
 	f, _ := w.(*os.File)
 	if f == nil || !IsTerminal(f) || os.Getenv("TERM") == "dumb" {
@@ -32,7 +36,8 @@ func SpotOf(w io.Writer, lines int) (s Spot, begin string) {
 	if !known || !sized || rows <= lines {
 		return s, ""
 	}
-	return Spot{f, typed, columns, rows}, strings.Repeat("\n", lines) + fmt.Sprintf("\x1b[%dA\x1b7", lines)
+	below := lines + min(spare, rows-lines-1)
+	return Spot{f, typed, columns, rows}, strings.Repeat("\n", below) + fmt.Sprintf("\x1b[%dA\x1b7", below)
 }
 
 // Back returns what removes all from the place on, if Enter was pressed since; else "": the cursor is where the program has left it, and what

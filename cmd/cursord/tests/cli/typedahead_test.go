@@ -53,9 +53,9 @@ func TestEnterDuringProgress(t *testing.T) {
 					return true
 				})
 			}
-			for range 2 {
+			for _, keys := range [][]string{{"y", "Enter"}, {"Enter", "Enter", "Enter", "Enter"}, {"y", "Enter", "Enter"}} {
 				another()
-				tm.Types("y", "Enter")
+				tm.Types(keys...)
 				another()
 				require.NotContains(t, last, "\n", "%s", tm.Screen())
 			}
