@@ -182,6 +182,7 @@ func TestDaemonsAreKilled(t *testing.T) {
 	require.NoError(t, KillDaemon(path, cmd.Process.Pid))
 	require.Error(t, cmd.Wait())
 	require.False(t, Running(path))
+	require.True(t, Stopped(path), "on purpose")
 	require.NoError(t, KillDaemon(path, cmd.Process.Pid))
 }
 

@@ -248,7 +248,7 @@ func readLock(path string) []string {
 
 // KillDaemon kills process pid if it is the daemon at a socket path, and no other process: the lock must be held, name that
 // process and be open in it, and the process must be this user's and run cursord. If the daemon has ended already, it
-// returns nil.
+// returns nil. Then Stopped is true.
 func KillDaemon(path string, pid int) error {
 	lock, err := openLock(path)
 	if err != nil {
@@ -267,6 +267,7 @@ func KillDaemon(path string, pid int) error {
 		err = checkDaemon(pid, lock)
 	}
 	if err == nil {
+		markKilled(path)
 		err = process.Kill()
 	}
 	switch {
@@ -276,6 +277,14 @@ func KillDaemon(path string, pid int) error {
 		return nil
 	}
 	return fmt.Errorf("process %d, which %s names, was not killed: %w: find the process that has this file open, and end it", pid, lock.Name(), err)
+}
+
+// markKilled notes in the lock's file that the daemon is about to end on purpose. Without the note clients start another one at once.
+func markKilled(path string) {
+	if lock, err := openOwnAs(path+".lock", os.O_WRONLY|os.O_APPEND); err == nil {
+		fmt.Fprintln(lock, stoppedMark)
+		lock.Close()
+	}
 }
 
 // errNoDaemon is returned by checkDaemon for a process that is not the daemon.

@@ -98,6 +98,9 @@ func Kill(ctx context.Context, dirs endpoint.Dirs, pid int) error {
 	if err != nil {
 		return err
 	}
+	if err := listener.MarkStopped(); err != nil {
+		return err
+	}
 	return listener.Release()
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"cursord/cmd/cursord/tests/world"
 	"cursord/daemon/api"
+	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 	"cursord/sessions"
@@ -342,5 +343,27 @@ func TestHungDaemon(t *testing.T) {
 	require.Contains(t, stdout, fmt.Sprintf("the daemon (process %d) did not answer and was killed", pid))
 	fresh.Must("session/list", nil, nil) // the hung daemon is gone
 	require.NoError(t, <-answered, "the next daemon is asked")
+	require.NotEqual(t, pid, e.Status().PID)
+}
+
+// TestEditorsLeaveAKilledDaemonAlone: "cursord stop --force" kills a daemon that hangs. An editor that waits for nothing starts the next daemon
+// with its next request, as after any stop. Before, it started one at once.
+func TestEditorsLeaveAKilledDaemonAlone(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := throughStdio(w)
+	pid := e.Status().PID
+	freeze(t, pid)
+	stdout, stderr, status := w.Cursord("stop", "--force")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, fmt.Sprintf("the daemon (process %d) did not answer and was killed", pid))
+	e.Until("the rest", func(n world.Notification) bool {
+		require.NotContains(t, n.Message, "connected to the cursord daemon again")
+		return n.Method == "log/message" && strings.Contains(n.Message, "the cursord daemon was stopped; the next request starts it again")
+	})
+	require.True(t, endpoint.Stopped(w.Socket()), "editors look at this again and again")
+	stdout, _, _ = w.Cursord("stop")
+	require.Equal(t, "no daemon is running\n", stdout)
 	require.NotEqual(t, pid, e.Status().PID)
 }
