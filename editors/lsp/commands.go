@@ -243,6 +243,6 @@ func (s *Server) statusCommand(t *target) (any, error) {
 		title = "session " + plaintext.FirstLine(one.Title, 60)
 	}
 	hunks, _ := w.left()
-	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, plaintext.Count(len(w.running), "turn"), plaintext.Count(len(hunks), "hunk"))
+	s.show(levelInfo, "cursord: %s to review, %s running, %s", plaintext.Count(len(hunks), "hunk"), plaintext.Count(len(w.running), "turn"), title)
 	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
 }

@@ -86,7 +86,7 @@ func (s *Server) trust(w *workspace) {
 			s.complain(err)
 			return
 		}
-		s.show(levelInfo, "cursord: %s is trusted", w.named)
+		s.show(levelInfo, "cursord: trusted %s", w.named)
 		for _, p := range waiting {
 			s.startTurn(p)
 		}

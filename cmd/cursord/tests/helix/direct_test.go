@@ -27,7 +27,7 @@ func behindTheDisk(t *testing.T, bin string) (w *world.World, e *world.Editor, h
 	h = &hx{Tmux: helixTerminal(w, t, env), w: w}
 	h.opens("todo.txt")
 	h.ex("lsp-workspace-command cursord.status") // the daemon gets the text before the command
-	h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
+	h.sees("cursord: 0 hunks to review, 0 turns running, a new session")
 	e.Turn(nil)
 	h.sees("alpha", ":reload-all")
 	return w, e, h, env
@@ -85,7 +85,7 @@ func TestHelixBehindTheDiskAtARestart(t *testing.T) {
 		h.misses(":reload-all")
 		h.Poll("Helix's documents have come", func() bool {
 			h.ex("lsp-workspace-command cursord.status")
-			return world.Comes(world.Patience/6, func() bool { return strings.Contains(h.Screen(), "0 turns running, 2 hunks to review") })
+			return world.Comes(world.Patience/6, func() bool { return strings.Contains(h.Screen(), "2 hunks to review, 0 turns running") })
 		})
 		h.sees("alpha", "gamma")
 		h.misses("[+]")

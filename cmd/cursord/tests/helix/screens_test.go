@@ -91,6 +91,10 @@ func TestHelixScreens(t *testing.T) {
 				h.Types("Space", "k")
 				h.sees("hunk 1/1 +1 −1", "+    return f")
 				h.escapes("hunk 1/1")
+				h.ex("lsp-workspace-command cursord.status")
+				h.sees("cursord: 2 hunks to review, 0 turns runn") // what matters most is not cut off
+				h.ex("lsp-workspace-command cursord.allow")
+				h.sees("cursord: trusted /")
 				h.ex("lsp-workspace-command cursord.diff")
 				h.sees("diff --cursord a/a.py b/a.py", "+x = 1")
 			})
@@ -121,7 +125,7 @@ func TestHelixUnsaved(t *testing.T) {
 		h.Types("Escape")
 		h.sees("1  mine", "NOR   todo.txt [+]")
 		h.ex("lsp-workspace-command cursord.status") // the daemon gets the text before the command
-		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
+		h.sees("cursord: 0 hunks to review, 0 turns running, a new session")
 		e.Turn(nil)
 		h.sees("10  agent 9", "1  mine") // the message of the turn's end may have replaced this one's
 		h.Types("u")

@@ -146,7 +146,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	require.Equal(t, 1, strings.Count(d.now(), ">8"))
 	// Once the folder is trusted, the prompt is sent.
 	c.does("cursord.trust")
-	c.hears("window/showMessage", "is trusted")
+	c.hears("window/showMessage", "cursord: trusted ")
 	d.saves()
 	c.hears("window/showMessage", "done")
 	require.Equal(t, "a longer thought", w.Runs()[0].Prompt)
@@ -254,7 +254,7 @@ func TestLSPTrustWithoutQuestions(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "cursord.allow or")
 	c.does("cursord.ask", "three")
 	c.does("cursord.allow")
-	c.hears("window/showMessage", "is trusted")
+	c.hears("window/showMessage", "cursord: trusted ")
 	c.eventually("both were sent", func() bool { return len(w.Runs()) == 2 })
 	require.True(t, strings.HasSuffix(w.Runs()[0].Prompt, "two"))
 	require.True(t, strings.HasSuffix(w.Runs()[1].Prompt, "three"))
