@@ -20,5 +20,8 @@
 // # Requests of the agent
 //
 // Every request is answered, one of an unknown method by an error that blocks nobody. What is not understood, or comes while no turn
-// runs, is answered by a no. Between turns nothing that the agent says is taken in.
+// runs, is answered by a no.
+//
+// What the agent says after its answer to the prompt is of that turn while its run waits: for ends of calls, and for commands in the
+// background. Later it is a notice of the next turn (between.go). Other updates between turns are not taken in.
 package acp

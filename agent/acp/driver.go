@@ -29,8 +29,9 @@ type Driver struct {
 	options  Options
 
 	mu     sync.Mutex
-	kept   []*keeping // guarded by mu; the one that was used last comes last
-	closed bool       // guarded by mu
+	kept   []*keeping        // guarded by mu; the one that was used last comes last
+	left   map[string]string // guarded by mu; what processes that have ended had said since their last turns, by session
+	closed bool              // guarded by mu
 	ending sync.WaitGroup
 }
 
@@ -45,7 +46,7 @@ type keeping struct {
 func New(l *agent.Launcher, o Options) *Driver {
 	o.Idle = cmp.Or(o.Idle, idleTime)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Driver{launcher: l, options: o}
+	return &Driver{launcher: l, options: o, left: map[string]string{}}
 }
 
 // Run runs a turn, as agent.Driver says. The process that serves it may go on after the turn, for the next one of Request.Session; the
@@ -120,6 +121,7 @@ func (d *Driver) drop(k *keeping) {
 		return
 	}
 	d.kept = slices.Delete(d.kept, i, i+1)
+	d.leave(k)
 	k.timer.Stop()
 	d.ending.Add(1)
 	d.mu.Unlock()
@@ -129,6 +131,7 @@ func (d *Driver) drop(k *keeping) {
 
 // End ends the process that is kept for a session, if there is one, and returns when it has ended. No turn of the session may run.
 func (d *Driver) End(session string) {
+	d.untold(session)
 	if p := d.take(session); p != nil {
 		p.end()
 	}

@@ -46,6 +46,8 @@ type proc struct {
 	stderr agent.Tail // guarded by mu
 	bare   agent.Tail // guarded by mu; lines of stdout that are no messages
 
+	between string // guarded by mu; what the agent has said while no turn ran
+
 	// Of the goroutine that owns it.
 	calls map[int64]pending // requests of ours that have no answer
 	last  int64             // the id of the latest
@@ -55,6 +57,8 @@ type proc struct {
 	had   map[string]bool   // ids of calls of the turns that have ended, at most maxHad
 	over  bool              // the agent's stdout has ended
 	exit  process.Exit      // once over
+
+	served bool // a turn has ended
 
 	// Of the run that uses the process, which is one at a time.
 	forgets bool         // the agent says that it loads no sessions
@@ -301,8 +305,8 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 			dst = t.tellStrange(dst, m.method, "The agent asked for something with null as the request's id (%s). It was told no, and nobody was asked.")
 		}
 	case t == nil:
-		// between turns nothing is of interest, and at a load it is what was said before
-	case m.method == "session/update" && t.elsewhere(m.params):
+		p.overhear(m)
+	case m.method == "session/update" && p.elsewhere(m.params):
 		dst = t.tellElsewhere(dst)
 	case m.method == "session/update":
 		dst = t.recheck(t.dec.update(dst, m.params.Get("update")))

@@ -69,10 +69,10 @@ func (t *turn) tellStrange(dst []agent.Event, method, format string) []agent.Eve
 	return append(dst, agent.Notice{Text: fmt.Sprintf(format, plaintext.OneLine("", name))})
 }
 
-// elsewhere reports whether an update is of another session than the turn's. An agent that names none means this one.
-func (t *turn) elsewhere(params jsontext.Value) bool {
+// elsewhere reports whether an update is of another session than the process's. An agent that names none means this one.
+func (p *proc) elsewhere(params jsontext.Value) bool {
 	id := params.Get("sessionId")
-	return t.p.session != "" && id.IsString() && id.Text() != "" && id.Text() != t.p.session
+	return p.session != "" && id.IsString() && id.Text() != "" && id.Text() != p.session
 }
 
 // tellElsewhere tells people once that updates of another session are left out.

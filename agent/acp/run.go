@@ -21,6 +21,8 @@ type run struct {
 	d    *Driver
 	req  *agent.Request
 	emit func([]agent.Event)
+
+	between string // what processes that have ended had said since the turn before
 }
 
 // startTime is how long an agent may be silent while it starts, or opens its session.
@@ -41,9 +43,11 @@ func (r *run) run(ctx context.Context) agent.Outcome {
 		if left := r.left(p); len(left) > 0 {
 			r.await(ctx, p, t, left)
 			p.end()
+			r.goOn(p, t)
 			return t.out
 		}
 	}
+	r.goOn(p, t)
 	if p.doomed.Load() || p.hasEnded() {
 		p.end()
 	} else {
@@ -106,11 +110,13 @@ func (r *run) ready(ctx context.Context, p *proc) *failure.Error {
 // process returns a process with a session for the turn: the one that served the turn before, if kept allows that, or a new one.
 func (r *run) process(ctx context.Context, kept bool) (p *proc, reused bool, failed *failure.Error) {
 	want := launchOf(r.req, r.lacks())
+	r.between += r.d.untold(r.req.Session)
 	if p := r.d.take(r.req.Session); p != nil {
 		if kept && !p.doomed.Load() && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
 			return p, true, nil
 		}
 		p.end()
+		r.between += p.overheard()
 	}
 	if p, failed = r.start(ctx); failed == nil {
 		failed = r.open(ctx, p)
@@ -258,7 +264,7 @@ func (r *run) turn(ctx context.Context, p *proc, reused bool) (*turn, *failure.E
 	for _, m := range p.family.Running() {
 		p.base[m.ID] = true
 	}
-	t := &turn{p: p, req: r.req, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
+	t := &turn{p: p, req: r.req, between: r.between, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
 	if r.req.Heard != nil {
 		t.dec.upTo = r.req.Heard.UpTo
 	}
@@ -321,6 +327,7 @@ func (r *run) await(ctx context.Context, p *proc, t *turn, left []process.Member
 			select {
 			case <-look.C:
 				left = r.left(p)
+				r.goOn(p, t)
 			case <-over:
 				waiting = false
 			case <-ctx.Done():

@@ -23,6 +23,8 @@ type turn struct {
 	done     chan struct{} // closed at the end; out is set then
 	out      agent.Outcome
 
+	between string // what a process that has ended had said since the turn before
+
 	line      int64 // of those for the agent's stdin, the one with the prompt
 	unsent    bool  // the process had ended before it could get that, as far as can be seen
 	reused    bool  // the process has served another turn before
@@ -55,6 +57,7 @@ const (
 func (t *turn) begin(text string) {
 	t.p.turn, t.unsent = t, t.p.over
 	t.dec.earlier = t.p.had
+	t.tellBetween()
 	t.patience.restart()
 	t.prompt(text)
 	t.line = t.p.put
@@ -229,7 +232,7 @@ func (t *turn) over(events []agent.Event, out agent.Outcome) {
 	t.mu.Lock()
 	t.prompts = 0
 	t.mu.Unlock()
-	t.p.turn = nil
+	t.p.turn, t.p.served = nil, true
 	t.p.had = t.dec.known()
 	if len(events) > 0 {
 		t.note(events)

@@ -62,6 +62,8 @@ func (v *acpVoice) play(d *directive, path string) error {
 		}
 	case "stop":
 		v.reason = d.Text
+	case "later":
+		go v.agent.sayLater(path, d.Text)
 	}
 	return nil
 }
@@ -75,6 +77,17 @@ func (v *acpVoice) tellAdded() {
 	for _, text := range added {
 		v.chunks("agent_message_chunk", "You added: "+text+"\n")
 	}
+}
+
+// sayLater says something once there is a file, also between turns.
+func (a *acpAgent) sayLater(path, text string) {
+	for {
+		if _, err := os.Lstat(path); err == nil {
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	a.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}`, text)
 }
 
 func (v *acpVoice) chunks(kind, text string) {

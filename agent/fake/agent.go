@@ -67,8 +67,9 @@ An agent that has lost the chat of the session begins with another session_id. T
 As ` + "`cursor-agent acp`" + ` it serves ACP on stdin and stdout, and plays the script for each prompt: "ask" then asks
 for permission, also of an edit, "defies":"early", "silently" or "openly" has it make a call that is refused all the same,
 {"fake":"edit","lost":true,…} announces an edit that is never made,
-{"fake":"request","method":M,"params":{…}} asks the client for M and says the answer, and
-{"fake":"stop","text":R} gives a reason for the turn's end. With CURSORD_FAKE_ACP=underscore Cursor's own methods
+{"fake":"request","method":M,"params":{…}} asks the client for M and says the answer,
+{"fake":"stop","text":R} gives a reason for the turn's end, and {"fake":"later","path":P,"text":T} says T once P
+exists, also when the turn has ended. With CURSORD_FAKE_ACP=underscore Cursor's own methods
 begin with _cursor/, as in some builds; with "version2" it speaks another version of ACP, with "forgets" it cannot load sessions. A file "updates" in the folder of a session, below
 CURSOR_CONFIG_DIR or ~/.cursor, is what session/load replays.
 

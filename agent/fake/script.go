@@ -179,7 +179,7 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 		path = filepath.Join(p.run.dir, path)
 	}
 	switch d.Fake {
-	case "write", "delete", "mkdir", "wait", "script", "edit":
+	case "write", "delete", "mkdir", "wait", "script", "edit", "later":
 		if path == "" {
 			return 0, false, fmt.Errorf("%s: no path", d.Fake)
 		}
@@ -222,7 +222,7 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 		for err == nil {
 			err = p.pause(time.Hour)
 		}
-	case "begin", "think", "say", "edit", "shell", "background", "question", "plan", "todos", "request", "stop":
+	case "begin", "think", "say", "edit", "shell", "background", "question", "plan", "todos", "request", "stop", "later":
 		err = p.voice.play(d, path)
 	default:
 		err = fmt.Errorf("unknown directive %q", d.Fake)
