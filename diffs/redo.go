@@ -69,8 +69,9 @@ func (r *Review) withRemoved(d Decision) []weave.Atom {
 		place[r.weave.Atoms[i].ID] = i
 	}
 	behind, stand, atoms := make(map[int][]weave.Atom), r.past.Edits(), slices.Clone(r.weave.Atoms)
+	goes := d.atoms(func(a *decidedAtom) bool { return a.Ins != 0 && a.Del != 0 })
 	for _, run := range d.Runs {
-		cursor, ok := run.cursor(place, len(r.weave.Atoms))
+		places, cursor := run.places(place, r.weave.Atoms, goes), -1
 		typed := typedLines{atoms: r.weave.Atoms, last: d.Last, run: &run}
 		for k := range run.Atoms {
 			l := &run.Atoms[k]
@@ -79,7 +80,9 @@ func (r *Review) withRemoved(d Decision) []weave.Atom {
 					atoms[i].Del = l.Del
 					behind[i] = append(behind[i], weave.Atom{Text: atoms[i].Text, ID: l.Back, Ins: l.BackIns})
 				}
-			} else if a := l.atom(); ok && a.Ins != 0 && stand[a.Del] {
+			} else if at, ok := places.behind(k); ok && l.Ins != 0 && stand[l.Del] {
+				a := l.atom()
+				cursor = max(cursor, at)
 				if line := typed.after(cursor, a.Text); line >= 0 {
 					cursor = max(cursor, line)
 				} else {

@@ -95,14 +95,24 @@ func (d Decision) Parts(r *Review, hunks []uint64) (ids []uint64) {
 	return ids
 }
 
+// atoms returns the ids of some of the lines that d is about.
+func (d *Decision) atoms(of func(*decidedAtom) bool) map[uint64]bool {
+	ids := map[uint64]bool{}
+	for _, run := range d.Runs {
+		for k := range run.Atoms {
+			if of(&run.Atoms[k]) {
+				ids[run.Atoms[k].ID] = true
+			}
+		}
+	}
+	return ids
+}
+
 // hunk returns the id of the hunk that the run was.
 func (d *decidedRun) hunk() uint64 {
 	pending := slices.DeleteFunc(slices.Clone(d.Atoms), func(a decidedAtom) bool { return a.settled() })
 	return slices.MinFunc(pending, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) }).ID
 }
-
-// neighbours is how many lines on each side of a run are kept to find its place again.
-const neighbours = 16
 
 // log notes a piece whose selected atoms are about to be decided.
 func (r *Review) log(p piece, sel selection, accept bool) decidedRun {
@@ -204,12 +214,10 @@ func (r *Review) restoreAround(d Decision) error {
 	drop := make(map[int]bool)
 	change := make(map[int]weave.Atom)
 	notes := make(map[*decidedAtom]weave.Atom)
+	goes := d.atoms(func(a *decidedAtom) bool { return a.Gone })
 	met := !d.Accept || d.Unknown || d.Mode || d.Move
 	for _, run := range d.Runs {
-		cursor, ok := run.cursor(place, len(r.weave.Atoms))
-		if !ok {
-			return ErrOvertaken
-		}
+		places, cursor := run.places(place, r.weave.Atoms, goes), -1
 		typed := typedLines{atoms: r.weave.Atoms, last: d.Last, run: &run, made: !d.Accept}
 		for k := range run.Atoms {
 			old := &run.Atoms[k]
@@ -224,7 +232,11 @@ func (r *Review) restoreAround(d Decision) error {
 				}
 				cursor = i
 			case old.Gone:
-				met = true
+				at, ok := places.behind(k)
+				if !ok {
+					return ErrOvertaken
+				}
+				met, cursor = true, max(cursor, at)
 				if line := typed.after(cursor, old.Text); line >= 0 {
 					cursor = max(cursor, line)
 				} else {
@@ -232,8 +244,8 @@ func (r *Review) restoreAround(d Decision) error {
 				}
 			}
 		}
-		if r.copied && !d.Accept {
-			r.contestAgain(&run, d.Last, cursor, place, change)
+		if at, beside := places.last(); beside && r.copied && !d.Accept {
+			r.contestAgain(&run, d.Last, at, place, change)
 		}
 	}
 	atoms := slices.Clone(r.weave.Atoms)
@@ -323,40 +335,6 @@ func (old *decidedAtom) restored(a weave.Atom, accept bool) (restored weave.Atom
 		a.Del, a.Both = old.Del, old.Both
 	}
 	return a, true
-}
-
-// cursor returns the atom after which the run's lines belong, found by their neighbours and remaining lines; -1 is the
-// start.
-func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok bool) {
-	if len(d.Left) > 0 {
-		if i, ok := place[d.Left[0]]; ok {
-			return i, true
-		}
-	}
-	for k := range d.Atoms {
-		if i, ok := place[d.Atoms[k].ID]; ok {
-			return i - 1, true
-		}
-	}
-	for k := range max(len(d.Left), len(d.Right)) { // the nearest
-		if k < len(d.Left) {
-			if i, ok := place[d.Left[k]]; ok {
-				return i, true
-			}
-		}
-		if k < len(d.Right) {
-			if i, ok := place[d.Right[k]]; ok {
-				return i - 1, true
-			}
-		}
-	}
-	switch {
-	case len(d.Left) == 0:
-		return -1, true
-	case len(d.Right) == 0:
-		return atoms - 1, true
-	}
-	return 0, false
 }
 
 // reopen makes the creation that d accepted, or the deletion that d rejected, pending again, if the lines allow it.

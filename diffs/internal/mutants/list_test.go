@@ -148,6 +148,14 @@ func weave() []mutant {
 			now: "(true || after[h.ID] == print) && before[h.ID] != print",
 		},
 		{
+			name: "an undo puts lines where their neighbours were rewritten at one end", file: "diffs/undoplace.go",
+			old: "len(others) == before.lines+behind.lines", now: "false", tests: "diffs TestUndo",
+		},
+		{
+			name: "an undo puts lines beside the line above, rewritten or not", file: "diffs/undoplace.go",
+			old: "before.lines < behind.lines ||", now: "true ||", tests: "diffs TestUndo",
+		},
+		{
 			name: "no undo is exact", file: "diffs/undo.go",
 			old: "if r.shape().sum() == d.After {",
 			now: "if false {",
