@@ -1,14 +1,10 @@
 package diffs
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cursord/diffs/history"
-	"cursord/diffs/internal/linetext"
 	"cursord/diffs/internal/weave"
 )
 
@@ -67,6 +63,24 @@ func (r *Review) rewind(u Undone, all bool) (d Decision, left Left, forgets bool
 		src := r.sources.by[i]
 		of[n] = u.Has(src) && !src.Imported && (all || src.Via != ViaUnknown)
 	}
+	saved := &rewound{Undone: u, All: all, State: r.Marshal(), Past: r.past.Marshal()}
+	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
+	before := r.mark()
+	if saved.Changes, left, forgets, err = r.without(of); err != nil {
+		return Decision{}, left, false, err
+	}
+	saved.Then = history.Pack(r.Current().Data)
+	return Decision{Before: before, Rewound: saved, After: r.shape().sum(), Last: r.weave.Next}, left, forgets, nil
+}
+
+// without takes edits back, and returns how many places change. The rest is as in rewind.
+func (r *Review) without(of map[int32]bool) (changes int, left Left, forgets bool, err error) {
+	if under := r.beneathWhole(of); under != nil {
+		if changes, left, _, err = under.without(of); err == nil {
+			r.putOver(under)
+		}
+		return changes, left, true, err
+	}
 	before := r.present()
 	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, weave.Texts(before.lines))
 	pending, alone := r.pendingOf(of)
@@ -75,35 +89,38 @@ func (r *Review) rewind(u Undone, all bool) (d Decision, left Left, forgets bool
 		back.Changed = alone
 	}
 	if back == nil {
-		return d, left, false, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
+		return 0, left, false, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
 	}
 	under := r.beneathOthers(of, back)
-	left = Left{Changed: back.Changed || under.lacks, Lost: back.Lost}
-	if pending = pending || len(under.instead) > 0 || under.changes; back.Changes == 0 && pending {
+	left = Left{Changed: back.Changed || back.Beneath, Lost: back.Lost}
+	if pending = pending || len(under.instead) > 0; back.Changes == 0 && pending {
 		back.Changes = 1 // what somebody has changed since is not pending any more
 	} else if back.Changes == 0 && !back.Forgets {
-		return d, left, false, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
+		return 0, left, false, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 	}
 	if (back.Body.Kind == history.Absent) == r.is {
 		back.Changes = 1 // the file goes, or is there again, with all its lines
 	}
-	saved := &rewound{Undone: u, All: all, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
-	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
-	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
 	target := r.target(back, before.lines)
 	after := r.pendingAfter(back, of, target)
-	after.removed = r.removedAgain(back, before.lines)
-	r.withdraw(of, back, target, under)
-	r.bring(back, target, before.lines, after)
+	atoms := r.revived(of, back)
+	if atoms != nil {
+		r.weave.Atoms, r.is, r.op = atoms, true, fileOp{}
+		r.weave.Repair()
+	} else {
+		after.removed = r.removedAgain(back, before.lines)
+		r.withdraw(of, back, target, under)
+		r.bring(back, target, before.lines, after)
+	}
 	r.observeAttrs(target.Mode, 0)
 	r.reopenParts(after, of, back.Path)
-	r.past = back.File.Place(r.tombstones())
+	if r.past = back.File; atoms == nil {
+		r.past = r.past.Place(r.tombstones())
+	}
 	r.rev++
 	r.forget()
-	saved.Then = history.Pack(r.Current().Data)
-	d.After, d.Last = r.shape().sum(), r.weave.Next
-	return d, left, back.Forgets, nil
+	return back.Changes, left, back.Forgets, nil
 }
 
 // pendingOf reports whether anything of some edits is pending, and whether anything is of these alone.
@@ -253,9 +270,6 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 		}
 		return
 	}
-	if under.removed != nil {
-		r.weave.Atoms = under.removed
-	}
 	r.align(of, back, under)
 	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
 	for _, a := range r.weave.Atoms {
@@ -290,111 +304,4 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 	}
 	r.weave.Repair()
 	r.settleExistence()
-}
-
-// undoRewind takes a rewind back: exactly, if nothing has happened since, and with what a person has changed in other lines
-// since.
-func (r *Review) undoRewind(d Decision) error {
-	old, then, err := d.Rewound.load()
-	if err != nil {
-		return err
-	}
-	now := r.Current()
-	old.rev, old.weave.Next = max(old.rev, r.rev), max(old.weave.Next, r.weave.Next)
-	if r.shape().sum() != d.After || !bytes.Equal(now.Data, then) {
-		if err := old.catchUp(r, string(then)); err != nil {
-			return err
-		}
-	}
-	*r = *old
-	return nil
-}
-
-// redoRewind makes a rewind again that was undone. The lines that it brings get the ids that they had, because the decisions that followed it
-// know them by these.
-func (r *Review) redoRewind(d Decision) (Decision, error) {
-	redone := r.Copy()
-	again, _, err := redone.takeBack(d.Rewound.Undone, d.Rewound.All)
-	if err != nil || d.Size() > 0 && again.Size() == 0 {
-		return again, ErrOvertaken
-	}
-	if first, _, err := d.Rewound.load(); err == nil {
-		last := first.weave.Next
-		if _, _, err := first.takeBack(d.Rewound.Undone, d.Rewound.All); err == nil {
-			redone.adoptLines(r.weave.Next, first, last)
-			redone.adopt(first)
-			again.Rewound.State, again.After = withLast(again.Rewound.State, last), redone.shape().sum()
-		}
-	}
-	*r = *redone
-	return again, nil
-}
-
-func (s *rewound) load() (old *Review, then []byte, err error) {
-	base, err := history.Unpack(s.Base)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
-	}
-	now, err := history.Unpack(s.Now)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
-	}
-	if then, err = history.Unpack(s.Then); err != nil {
-		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
-	}
-	if old, err = Unmarshal(s.State, base, now); err != nil {
-		return nil, nil, err
-	}
-	_ = old.RestoreHistory(s.Past) // without it, the lines come back, and nothing says whose they were
-	return old, then, nil
-}
-
-// catchUp brings what a person has changed in a text since a rewind, which left then, to the review from before it.
-func (r *Review) catchUp(since *Review, then string) error {
-	var s state
-	lines := r.whole == nil && since.whole == nil && r.is && since.is
-	if !lines || json.Unmarshal(r.Marshal(), &s) != nil || r.isPath != since.isPath && since.isPath != "" {
-		return ErrOvertaken
-	}
-	known := map[uint64][2]int32{}
-	for i := range r.weave.Atoms {
-		known[r.weave.Atoms[i].ID] = [2]int32{r.weave.Atoms[i].Ins, r.weave.Atoms[i].Del}
-	}
-	for i := range since.weave.Atoms {
-		if a := &since.weave.Atoms[i]; a.Pending() && known[a.ID] != [2]int32{a.Ins, a.Del} {
-			return ErrOvertaken // an agent has written the file since
-		}
-	}
-	now := since.Current()
-	merged, ok := mergedEdits(then, string(now.Data), r.weave.Text(weave.Current))
-	if !ok {
-		return ErrOvertaken
-	}
-	now.Data = []byte(merged)
-	r.Observe(now, nil)
-	return nil
-}
-
-// mergedEdits applies to a text the edits that make two other texts of it; ok is false if these are of the same lines.
-func mergedEdits(text, mine, theirs string) (merged string, ok bool) {
-	a, b := LineEdits(text, mine), LineEdits(text, theirs)
-	for _, x := range a {
-		for _, y := range b {
-			if x.From <= y.To && y.From <= x.To {
-				return "", false
-			}
-		}
-	}
-	all := append(a, b...)
-	slices.SortFunc(all, func(x, y LineEdit) int { return x.From - y.From })
-	lines := linetext.Split(text)
-	var out strings.Builder
-	at := 0
-	for _, e := range all {
-		out.WriteString(strings.Join(lines[at:e.From], ""))
-		out.WriteString(e.Text)
-		at = e.To
-	}
-	out.WriteString(strings.Join(lines[at:], ""))
-	return out.String(), true
 }

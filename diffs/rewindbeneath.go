@@ -12,18 +12,13 @@ import (
 type beneath struct {
 	by      map[uint64]int32          // the edit that has removed the line then, in place of one to take back
 	instead map[uint64][]history.Dead // what others have removed in place of the line, which an edit to take back wrote
-
-	// If others' pending edit has removed the file: all its lines, beneath that. The maps are empty then.
-	removed []weave.Atom
-	changes bool // these are others than before
-	lacks   bool // a line that comes back has no place
 }
 
 // beneathOthers finds the lines that the edits to take back had replaced, and whose place has others' pending lines now. Without the edits to
 // take back, the others replace these lines, so a reject of the others' must bring them back.
 func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 	b := beneath{by: map[uint64]int32{}, instead: map[uint64][]history.Dead{}}
-	if r.beneathRemoval(&b, of, back); b.removed != nil || len(back.Over) == 0 {
+	if len(back.Over) == 0 {
 		return b
 	}
 	type removed struct {

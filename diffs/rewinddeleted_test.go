@@ -131,24 +131,29 @@ func TestRewindBeneathADeletionStories(t *testing.T) {
 	}
 }
 
-// TestRewindSaysThatAnotherHasReplacedTheFile takes a turn back whose removed line has no place any more: another session has made something else of
-// the file, or its deletion was accepted.
+// TestRewindSaysThatAnotherHasReplacedTheFile takes a turn back whose removed line has no place any more: a person has accepted that another session
+// has made something else of the file.
 func TestRewindSaysThatAnotherHasReplacedTheFile(t *testing.T) {
 	for _, now := range []Content{{}, {Exists: true, Target: "x"}, file("\x00")} {
-		r := New(file("1\n2\n"))
-		accept := func() {
-			_, err := r.Decide(hunkIDs(r), true, nil)
-			require.NoError(t, err)
-		}
-		r.Observe(file("2\n"), by("a", "1"))
-		accept()
-		if r.Observe(now, by("b", "2")); !now.Exists {
+		for _, accepted := range []bool{true, false} {
+			r := New(file("1\n2\n"))
+			accept := func() {
+				_, err := r.Decide(hunkIDs(r), true, nil)
+				require.NoError(t, err)
+			}
+			r.Observe(file("2\n"), by("a", "1"))
 			accept()
+			if r.Observe(now, by("b", "2")); accepted {
+				accept()
+			}
+			_, left, _ := r.Rewind(Undone{"a", []string{"1"}})
+			require.Equal(t, Left{Changed: accepted}, left, now)
+			if !accepted {
+				require.Equal(t, "1\n2\n", string(r.Baseline().Data))
+			}
+			_, _, err := r.Rewind(Undone{"b", []string{"2"}})
+			require.NoError(t, err)
+			require.Equal(t, "1\n2\n", string(r.Current().Data))
 		}
-		_, left, _ := r.Rewind(Undone{"a", []string{"1"}})
-		require.True(t, left.Changed, now)
-		_, _, err := r.Rewind(Undone{"b", []string{"2"}})
-		require.NoError(t, err)
-		require.Equal(t, "1\n2\n", string(r.Current().Data))
 	}
 }

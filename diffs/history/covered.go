@@ -103,7 +103,7 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 	for _, c := range all {
 		left = append(left, c.Dead)
 		if len(c.over) > 0 && !undone(c.Del) {
-			back.Under = append(back.Under, Covered{Gone{c.Dead, line}, c.over, len(left) - 1})
+			back.Under = append(back.Under, Covered{Gone{c.Dead, line}, c.over})
 		}
 	}
 	return left

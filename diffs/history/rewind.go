@@ -17,13 +17,7 @@ type Back struct {
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 	Over    []Gone     // lines that the edits wrote and others have removed since
 	Under   []Covered  // lines that others have removed then, in place of the edits
-	Beneath []Buried   // the lines that others have removed with the text; nil if these have not removed it
-}
-
-// A Buried is a dead line of a file that has no lines.
-type Buried struct {
-	Dead
-	Back bool // the edits had removed the line: without them, it went with the text
+	Beneath bool       // lines that the edits had removed have gone with the text, which others have removed since
 }
 
 // A Gone is a dead line in front of a present line.
@@ -36,7 +30,6 @@ type Gone struct {
 type Covered struct {
 	Gone
 	Over [][]Gone // lines share these lists
-	n    int      // among the dead lines at At
 }
 
 // A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
@@ -85,12 +78,10 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 		if op := back.above(TheBody); op != nil && op.Was.Kind == Text {
 			taken.By = op.By
 		}
-		without := &Back{File: &File{}, Beneath: []Buried{}}
-		if f.rewindLines(without, undone, is, lines, &taken); taken.By == 0 {
-			without.Beneath = nil
-		}
+		without := &Back{File: &File{}}
+		f.rewindLines(without, undone, is, lines, &taken)
 		back.Forgets = back.Forgets || len(back.Lines) > 0
-		back.File.Runs, back.File.Dead, back.Lines, back.Beneath = nil, without.File.Dead, nil, without.Beneath
+		back.File.Runs, back.File.Dead, back.Lines, back.Beneath = nil, without.File.Dead, nil, taken.By != 0 && without.Beneath
 	}
 	back.File.Touched = slices.DeleteFunc(slices.Clone(f.Touched), undone)
 	if back.File.Empty() {
@@ -121,10 +112,8 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 	}
 	for i := 0; ; i++ {
 		known := len(back.Under)
-		dead, under := append(behind[i], f.without(undone, c.graves(), i, back)...), map[int]bool{}
-		for _, u := range back.Under[known:] {
-			under[len(behind[i])+u.n] = true
-		}
+		dead := append(behind[i], f.without(undone, c.graves(), i, back)...)
+		back.Beneath = back.Beneath || len(back.Under) > known
 		for n, d := range dead {
 			if d.Again != 0 && undone(d.Again) {
 				if back.Again = append(back.Again, d); undone(d.Del) {
@@ -146,7 +135,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 			if undone(d.Del) && taken != nil {
 				if d.Del, d.DelGroup = taken.By, taken.Group; d.Del != 0 {
 					b.bury(d)
-					back.Beneath = append(back.Beneath, Buried{d, true})
+					back.Beneath = true
 				}
 				continue
 			}
@@ -163,9 +152,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 				b.alive(d.wrote(), 1)
 				continue
 			}
-			if b.bury(d); taken != nil {
-				back.Beneath = append(back.Beneath, Buried{d, under[n]})
-			}
+			b.bury(d)
 		}
 		if i >= len(lines) {
 			break

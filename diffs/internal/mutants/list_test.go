@@ -156,6 +156,14 @@ func weave() []mutant {
 			old: "before.lines < behind.lines ||", now: "true ||", tests: "diffs TestUndo",
 		},
 		{
+			name: "a rewind knows nothing beneath another's deletion", file: "diffs/rewind.go",
+			old: "under != nil {\n\t\tif changes", now: "under != nil && false {\n\t\tif changes", tests: "diffs TestRewindBeneath",
+		},
+		{
+			name: "the lines of a deleted text are found by their texts", file: "diffs/rewind.go",
+			old: "atoms := r.revived(of, back)", now: "var atoms []weave.Atom", tests: "diffs TestRewindBeneath",
+		},
+		{
 			name: "no undo is exact", file: "diffs/undo.go",
 			old: "if r.shape().sum() == d.After {",
 			now: "if false {",

@@ -1,0 +1,76 @@
+package diffs
+
+import (
+	"slices"
+
+	"cursord/diffs/history"
+	"cursord/diffs/internal/weave"
+)
+
+// beneathWhole returns the review from before the pending edit of others that was the last to remove the file, or to make something of it that has no
+// lines; nil if there is none, or if that is not known any more. of has the edits that are taken back.
+func (r *Review) beneathWhole(of map[int32]bool) *Review {
+	n, whole := r.past.LastWhole()
+	if !whole || of[n] || r.is && (r.whole == nil || r.limits.kind(r.whole.now) == Modified) || r.op.ID == 0 || !slices.Contains(r.op.Edits, n) || r.whole != nil && (r.whole.touched || r.whole.forked) {
+		return nil
+	}
+	under := r.Copy()
+	if _, left, _, err := under.without(map[int32]bool{n: true}); err != nil || left != (Left{}) {
+		return nil
+	}
+	return under
+}
+
+// putOver makes of r what it is if its last edit, which has changed the file as a whole, comes after another beginning.
+func (r *Review) putOver(under *Review) {
+	n, _ := r.past.LastWhole()
+	now, op := r.Current(), r.op.ID
+	under.Observe(now, &r.sources.of([]int32{n})[0])
+	if under.op.ID != 0 {
+		under.op.ID = op
+	}
+	*r = *under
+}
+
+// revived returns the lines of a text that was removed as a whole, pending, as they were before that; nil if these are not the lines that a rewind
+// brings back. of has the edits that are taken back.
+func (r *Review) revived(of map[int32]bool, back *history.Back) []weave.Atom {
+	if r.whole != nil || r.is || !r.was || back.Body.Kind != history.Text {
+		return nil
+	}
+	atoms, rest := make([]weave.Atom, 0, len(r.weave.Atoms)), r.weave.Atoms
+	pass := func() bool { // takes over the removed lines up to one that lives again
+		for len(rest) > 0 && !of[rest[0].Del] {
+			atoms, rest = append(atoms, rest[0]), rest[1:]
+		}
+		return len(rest) > 0 && of[rest[0].Del]
+	}
+	next := r.weave.Next
+	dead := 0 // of the dead lines before a line, those that were looked at
+	for _, p := range back.Lines {
+		if p.From != p.To {
+			return nil
+		}
+		if p.Pending && slices.Contains(r.sources.numbers, p.Ins) {
+			for ; dead < len(p.Behind); dead++ {
+				if d := p.Behind[dead]; len(rest) > 0 && !of[rest[0].Del] && rest[0].Del == d.Del && weave.TrimEnd(rest[0].Text) == weave.TrimEnd(d.Text) {
+					atoms, rest = append(atoms, rest[0]), rest[1:]
+				}
+			}
+			next++
+			atoms = append(atoms, weave.Atom{Text: p.Text, ID: next, Ins: p.Ins})
+			continue
+		}
+		if !pass() || weave.TrimEnd(rest[0].Text) != weave.TrimEnd(p.Text) {
+			return nil
+		}
+		a := rest[0]
+		a.Del = 0
+		atoms, rest = append(atoms, a), rest[1:]
+	}
+	if pass() {
+		return nil // more lines than the rewind brings back
+	}
+	r.weave.Next = next
+	return atoms
+}
