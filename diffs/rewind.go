@@ -78,11 +78,15 @@ func (r *Review) without(of map[int32]bool) (changes int, left Left, forgets boo
 	if under := r.beneathWhole(of); under != nil {
 		if changes, left, _, err = under.without(of); err == nil {
 			r.putOver(under)
+		} else if others := r.op.without(of); len(others.Edits) < len(r.op.Edits) {
+			r.forget()
+			r.op, changes, err = others, 1, nil // nothing of them is known, but that they were pending
+			r.rev++
 		}
 		return changes, left, true, err
 	}
 	before := r.present()
-	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, weave.Texts(before.lines))
+	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, weave.Texts(before.lines), r.beneath(of))
 	pending, alone := r.pendingOf(of)
 	if back == nil && pending {
 		back = history.Keep(r.past, before.body, before.path, len(before.lines))
@@ -115,6 +119,9 @@ func (r *Review) without(of map[int32]bool) (changes int, left Left, forgets boo
 	}
 	r.observeAttrs(target.Mode, 0)
 	r.reopenParts(after, of, back.Path)
+	if base := r.baselineBody(); r.op.ID != 0 && base.Kind == history.Opaque && r.past.Made(func(n int32) bool { return of[n] }, base) {
+		left.Changed = true // a reject of the others' brings back what was accepted
+	}
 	if r.past = back.File; atoms == nil {
 		r.past = r.past.Place(r.tombstones())
 	}
@@ -255,7 +262,7 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 	}
 	for _, op := range []*fileOp{&r.op, &r.renamed, &r.chmod} {
 		if op.ID != 0 && !all(*op) { // earlier turns have a part in it
-			op.Edits = slices.DeleteFunc(slices.Clone(op.Edits), func(n int32) bool { return of[n] })
+			*op = op.without(of)
 		}
 	}
 	if w := r.whole; w != nil {

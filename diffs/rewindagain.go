@@ -61,9 +61,10 @@ func (r *Review) undecided() *history.Pending {
 		Body: slices.Clone(r.op.Edits), Mode: slices.Clone(r.chmod.Edits), Path: slices.Clone(r.renamed.Edits),
 		Was: r.baselineSum(), WasMode: r.wasMode, WasPath: r.wasPath,
 	}
-	if r.op.ID == 0 {
-		p.Body = r.edits(piece{end: len(r.weave.Atoms)}, nil)
-		p.Body = slices.DeleteFunc(p.Body, func(n int32) bool { return n == 0 })
+	if r.op.ID == 0 || !r.is {
+		p.Body = slices.Concat(p.Body, r.edits(piece{end: len(r.weave.Atoms)}, nil))
+		slices.Sort(p.Body)
+		p.Body = slices.DeleteFunc(slices.Compact(p.Body), func(n int32) bool { return n == 0 })
 	}
 	return p
 }
@@ -96,7 +97,7 @@ func (r *Review) pendingAfter(back *history.Back, of map[int32]bool, target Cont
 	}
 	a := again{mode: others(r.chmod.Edits), path: others(r.renamed.Edits), whole: r.whole != nil || back.Whole, was: r.was, wasMode: r.wasMode, wasPath: r.wasPath}
 	for _, p := range back.Pending {
-		if len(a.body) == 0 && back.Whole && p.Was == r.baselineSum() && r.madeByOthers(back.File, target) {
+		if len(a.body) == 0 && back.Whole && p.Was == r.baselineSum() && r.madeByOthers(back.File, target, of) {
 			if a.body = others(p.Body); len(a.body) == 0 {
 				a.body = others(slices.Sorted(maps.Keys(back.File.Edits())))
 			} else {
@@ -133,10 +134,10 @@ func pendingBack(back *history.Back) (edits []int32) {
 	return edits
 }
 
-// madeByOthers reports whether the edits of a history have made a content of the baseline.
-func (r *Review) madeByOthers(made *history.File, c Content) bool {
+// madeByOthers reports whether the edits of a history have made a content of the baseline. of has the edits that are taken back.
+func (r *Review) madeByOthers(made *history.File, c Content, of map[int32]bool) bool {
 	b := r.body(weave.Baseline)
-	if made == nil || c.Exists == r.was && c.body() == b {
+	if made == nil || c.Exists == r.was && c.body() == b || r.was && r.limits.kind(b) != Modified && !made.Had(r.baselineBody()) {
 		return false
 	}
 	var old, now []string
@@ -148,15 +149,21 @@ func (r *Review) madeByOthers(made *history.File, c Content) bool {
 	}
 	stays, stayed := map[int]bool{}, map[int]bool{}
 	linetext.Common(old, now, func(i, j int) { stayed[i], stays[j] = true, true })
-	removed := map[string]int{}
+	removed, mine := map[string]int{}, map[string]bool{}
 	for _, d := range made.Near(0, len(now)) {
 		removed[weave.TrimEnd(d.Text)]++
 	}
+	for _, g := range r.past.Graves() {
+		for _, d := range g.Lines {
+			mine[weave.TrimEnd(d.Text)] = mine[weave.TrimEnd(d.Text)] || of[d.Ins]
+		}
+	}
+	over := slices.ContainsFunc(made.Touched, func(n int32) bool { return !of[n] }) // a person has written over lines that it does not know
 	for i, l := range old {
 		if stayed[i] {
 			continue
 		}
-		if removed[weave.TrimEnd(l)]--; removed[weave.TrimEnd(l)] < 0 {
+		if removed[weave.TrimEnd(l)]--; removed[weave.TrimEnd(l)] < 0 && (!over || mine[weave.TrimEnd(l)]) {
 			return false // it has replaced others, and was accepted
 		}
 	}
@@ -175,7 +182,7 @@ func (r *Review) rebuild(target Content, lines *history.File, a again) {
 	r.settle(a.was, a.base, false)
 	r.unknown = unknown
 	last := len(edits) - 1
-	if target.Exists && r.whole == nil && r.limits.kind(target.body()) == Modified {
+	if r.whole == nil && (!target.Exists || r.limits.kind(target.body()) == Modified) {
 		text := linetext.Split(string(target.Data))
 		for k, n := range edits[:last] {
 			r.observe(true, body{text: r.withoutLater(text, lines, edits[k+1:])}, n)
@@ -265,7 +272,7 @@ func (r *Review) reopenParts(a again, of map[int32]bool, path string) {
 	if r.isPath != path {
 		r.isPath, r.wasPath, r.renamed = path, path, fileOp{}
 	}
-	r.op.Edits = slices.DeleteFunc(slices.Clone(r.op.Edits), func(n int32) bool { return of[n] })
+	r.op = r.op.without(of)
 	if r.op.ID != 0 && len(r.op.Edits) == 0 {
 		if r.op.Edits = a.body; len(a.body) == 0 {
 			r.op.Edits = r.edits(piece{end: len(r.weave.Atoms)}, nil)

@@ -7,11 +7,12 @@ import (
 	"cursord/diffs/internal/weave"
 )
 
-// beneathWhole returns the review from before the pending edit of others that was the last to remove the file, or to make something of it that has no
-// lines; nil if there is none, or if that is not known any more. of has the edits that are taken back.
+// beneathWhole returns the review from before the pending edit of others that was the last to make the file, to remove it, or to make a file with lines
+// of one without, or the other way round; nil if there is none, if somebody has changed the file since, or if that is not known any more. of has the
+// edits that are taken back.
 func (r *Review) beneathWhole(of map[int32]bool) *Review {
 	n, whole := r.past.LastWhole()
-	if !whole || of[n] || r.is && (r.whole == nil || r.limits.kind(r.whole.now) == Modified) || r.op.ID == 0 || !slices.Contains(r.op.Edits, n) || r.whole != nil && (r.whole.touched || r.whole.forked) {
+	if !whole || of[n] || !r.wholeBy(n) {
 		return nil
 	}
 	under := r.Copy()
@@ -21,12 +22,32 @@ func (r *Review) beneathWhole(of map[int32]bool) *Review {
 	return under
 }
 
+// wholeBy reports whether all that the file is now is pending, of edit n.
+func (r *Review) wholeBy(n int32) bool {
+	lines := r.is && (r.whole == nil || r.limits.kind(r.whole.now) == Modified)
+	switch {
+	case r.op.ID != 0 && !slices.Contains(r.op.Edits, n), r.whole != nil && (r.whole.touched || r.whole.forked):
+		return false
+	case !lines || r.whole != nil && r.op.ID == 0:
+		return r.op.ID != 0
+	case !r.past.Latest(n):
+		return false
+	}
+	present := r.present().lines
+	for i := range present {
+		if by, moved := r.past.Of(i); by != n || moved || r.whole == nil && present[i].Ins != n {
+			return false
+		}
+	}
+	return len(present) > 0
+}
+
 // putOver makes of r what it is if its last edit, which has changed the file as a whole, comes after another beginning.
 func (r *Review) putOver(under *Review) {
 	n, _ := r.past.LastWhole()
 	now, op := r.Current(), r.op.ID
 	under.Observe(now, &r.sources.of([]int32{n})[0])
-	if under.op.ID != 0 {
+	if op != 0 && under.op.ID != 0 {
 		under.op.ID = op
 	}
 	*r = *under
@@ -73,4 +94,39 @@ func (r *Review) revived(of map[int32]bool, back *history.Back) []weave.Atom {
 	}
 	r.weave.Next = next
 	return atoms
+}
+
+// without returns op without some edits.
+func (op fileOp) without(of map[int32]bool) fileOp {
+	op.Edits = slices.DeleteFunc(slices.Clone(op.Edits), func(n int32) bool { return of[n] })
+	return op
+}
+
+// beneath returns how many lines are pending as removed by others than the edits that of has, which have not written them, either. Where others have
+// removed a text, only those count that a person has typed since.
+func (r *Review) beneath(of map[int32]bool) (lines int) {
+	type line struct {
+		text string
+		del  int32
+	}
+	mine := map[line]int{}
+	for _, g := range r.past.Graves() {
+		for _, d := range g.Lines {
+			if of[d.Ins] {
+				mine[line{weave.TrimEnd(d.Text), d.Del}]++
+			}
+		}
+	}
+	removed := r.past.RemovedText(func(n int32) bool { return !of[n] })
+	for _, a := range r.weave.Atoms {
+		if a.Del == 0 || of[a.Del] || removed && (!a.User || r.past.RemovedText(func(n int32) bool { return n == a.Del })) {
+			continue
+		}
+		if k := (line{weave.TrimEnd(a.Text), a.Del}); mine[k] > 0 {
+			mine[k]--
+		} else {
+			lines++
+		}
+	}
+	return lines
 }

@@ -227,16 +227,6 @@ func (f *File) Give(by []int32) *File {
 	return &given
 }
 
-// LastWhole returns the edit that was the last to change the file as a whole; ok is false if something else of the file as a whole was changed
-// later, or nothing was.
-func (f *File) LastWhole() (n int32, ok bool) {
-	if f == nil || len(f.Ops) == 0 {
-		return 0, false
-	}
-	last := f.Ops[len(f.Ops)-1]
-	return last.By, last.Aspect == TheBody && !last.Lost
-}
-
 // Touch returns the history with edits of which a person has changed something.
 func (f *File) Touch(edits ...int32) *File {
 	var touched File

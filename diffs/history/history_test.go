@@ -43,7 +43,7 @@ func (f *told) make(c change) {
 
 // without returns the words of the file without some edits.
 func (f *told) without(edits ...int32) (words string, back *Back) {
-	back = f.file.Rewind(func(n int32) bool { return slices.Contains(edits, n) }, Body{Kind: Text}, "f", f.lines)
+	back = f.file.Rewind(func(n int32) bool { return slices.Contains(edits, n) }, Body{Kind: Text}, "f", f.lines, 0)
 	if back == nil {
 		return "", nil
 	}
@@ -111,7 +111,7 @@ func TestRewindOfFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.step.Who = Agent
-			back := (*File)(nil).Take(c.step).Rewind(func(n int32) bool { return n == 1 }, c.step.Is, "f", nil)
+			back := (*File)(nil).Take(c.step).Rewind(func(n int32) bool { return n == 1 }, c.step.Is, "f", nil, 0)
 			require.NotNil(t, back)
 			require.Equal(t, c.want, back.Body)
 			require.Equal(t, c.path, back.Path)
@@ -196,7 +196,7 @@ func TestHistoryWithoutGroups(t *testing.T) {
 	f, err = Unmarshal(f.Marshal(), 2)
 	require.NoError(t, err)
 	require.Equal(t, []string{"b\n"}, f.Former(1, 2))
-	back := f.Rewind(func(n int32) bool { return n == 1 }, Body{Kind: Text}, "f", []string{"new\n", "B\n"})
+	back := f.Rewind(func(n int32) bool { return n == 1 }, Body{Kind: Text}, "f", []string{"new\n", "B\n"}, 0)
 	require.Equal(t, "old\n", back.Lines[0].Text)
 	require.Equal(t, Piece{From: 1, To: 2}, back.Lines[1])
 }

@@ -56,8 +56,9 @@ func Keep(f *File, is Body, path string, lines int) *Back {
 	return &Back{File: f, Body: is, Path: path, Lines: []Piece{{To: lines}}, Changed: true}
 }
 
-// Rewind takes edits out of a file that holds is, at path, with some lines. It returns nil if nothing of them is known.
-func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []string) *Back {
+// Rewind takes edits out of a file that holds is, at path, with some lines. beneath is how many lines of others are pending as removed by others.
+// It returns nil if nothing of the edits is known.
+func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []string, beneath int) *Back {
 	if f.Empty() {
 		return nil
 	}
@@ -71,7 +72,7 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone), Moved: f.Moved.without(undone), Groups: f.Groups}, Body: is, Path: path}
 	back.Changed = slices.ContainsFunc(f.Touched, undone)
 	alive := f.rewindLines(back, undone, is, lines, nil)
-	f.rewindOps(back, undone, alive)
+	f.rewindOps(back, undone, alive+beneath)
 	if back.Body.Kind != Text {
 		// The lines of a text that goes stay known as far as they are others', and so do those that the edits removed before others took the text.
 		var taken Author
@@ -113,7 +114,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 	for i := 0; ; i++ {
 		known := len(back.Under)
 		dead := append(behind[i], f.without(undone, c.graves(), i, back)...)
-		back.Beneath = back.Beneath || len(back.Under) > known
+		back.Beneath = back.Beneath || taken != nil && len(back.Under) > known
 		for n, d := range dead {
 			if d.Again != 0 && undone(d.Again) {
 				if back.Again = append(back.Again, d); undone(d.Del) {

@@ -23,9 +23,6 @@ func (f *File) Take(s Step) *File {
 	if s.Doubt != nil {
 		next.Runs, t.lost = next.doubt(s.Doubt), true
 	}
-	if s.Was.Kind == Text && s.Is.Kind != Text && s.Who == Person {
-		next.Dead, t.lost = nil, true // the person's deletion is final
-	}
 	t.ops(next)
 	slices.Sort(t.touched)
 	next.Touched = slices.Compact(t.touched)
@@ -245,11 +242,11 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32, group func(int3
 	i, j := 0, 0
 	bury := func(while func(candidate) bool) {
 		for ; i < len(dead) && while(dead[i]); i++ {
-			if d := dead[i]; d.doomed {
+			if d := &dead[i]; d.doomed {
 				t.touched, t.lost = append(t.touched, d.Del), true
-			} else {
-				t.b.bury(d.Dead)
+				d.Rejected = true
 			}
+			t.b.bury(dead[i].Dead)
 		}
 	}
 	pairs := t.matches(dead, e.Added)
@@ -322,7 +319,7 @@ func (t *taking) op(f *File, op Op, back func(Op) bool) {
 	if op.By != 0 {
 		for _, o := range slices.Backward(f.Ops) {
 			if mine(o) {
-				if o.By == op.By {
+				if o.By == op.By && !t.removesOthers(op) {
 					return // the edit goes on, and began with o
 				}
 				break
@@ -355,14 +352,24 @@ func (t *taking) op(f *File, op Op, back func(Op) bool) {
 	if op.Aspect != TheBody || t.step.Who != Person {
 		return
 	}
+	if op.Was.Kind == Text && t.step.Is.Kind != Text { // the person's deletion is final
+		f.Dead, t.lost = f.deadBefore(from), true
+		return
+	}
 	// What the person has not brought back of a deleted text stays deleted, and what was removed before if the text is another one.
 	another := t.another(f, gone)
+	if another {
+		t.touched = append(t.touched, gone...)
+	}
 	dead := f.Dead[:0]
 	for _, g := range f.Dead {
 		lines := slices.DeleteFunc(slices.Clone(g.Lines), func(d Dead) bool {
 			drop := another || slices.Contains(gone, d.Del)
 			if drop {
 				t.touched = append(t.touched, d.Del)
+				if d.Ins > 0 {
+					t.touched = append(t.touched, d.Ins)
+				}
 			}
 			return drop
 		})
