@@ -2,8 +2,10 @@ package review
 
 import (
 	"path"
+	"time"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/stored"
@@ -83,16 +85,17 @@ func (r *Reviewer) followOver() (moved []*file) {
 // reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name. Only
 // followMoves takes it to where another one is pending as deleted: others may be about to look at that one.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
-	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || f.lookedAt == 0 {
+	since := f.since()
+	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || since == 0 {
 		return false
 	}
-	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), f.lookedAt)
+	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), since)
 	if to == "" && f.perhapsIn != "" {
-		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), f.lookedAt)
+		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), since)
 	}
 	there := f.tree.files[to]
 	over := there != nil && there.pending()
-	if to == "" || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
+	if to == "" || there != nil && f.lookedAt == 0 || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
 		return false
 	}
 	if f.Review.Rename(f.path, to, nil); over {
@@ -101,6 +104,15 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	f.tree.UpdateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true
+}
+
+// since returns a moment of package clock from which on a person may have moved the file; 0 if that is not known. Before the first look of this
+// daemon, it is that of the latest edit: while no daemon ran, the file may have been moved at any time after that.
+func (f *file) since() int64 {
+	if past := f.stored.Past; f.lookedAt == 0 && past != nil && past.At > 0 {
+		return clock.Moment(time.UnixMilli(past.At).UnixNano())
+	}
+	return f.lookedAt
 }
 
 // cameBack takes in that a file that an agent has moved away, and that is gone, is where it was, with the content that it had there. The file
