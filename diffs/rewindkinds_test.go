@@ -38,6 +38,7 @@ func TestRewindsOfFilesThatCameAndWent(t *testing.T) {
 		{"others have removed what a person had written in a file of the session", gone, []string{"s1: l", "p: l p", "o1: l"}, "s1", "", "p", Left{Changed: true}},
 		{"others have made the file binary over what was pending", "b0 b1", []string{"s1: -", "p: p", "o1: " + binary}, "s1", binary, "p", Left{Changed: true}},
 		{"binary, accepted, and then a text of others", "b0 b1", []string{"o1: " + binary, "accept", "s1: l"}, "o1", "l", "b0 b1", Left{}},
+		{"a file moved over one that the session had removed", "b0 b1", []string{"s1: -", "o1: m1 m2"}, "s1", "m1 m2", "b0 b1", Left{}},
 		{"a line comes back by a reject after a person has removed what had replaced it", "b0", []string{"o1: l1 l2", "accept", "s1: l1 l3 l4", "p: l1 l4", "reject"}, "o1", "b0", "b0", Left{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

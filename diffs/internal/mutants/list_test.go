@@ -156,6 +156,22 @@ func weave() []mutant {
 			old: "before.lines < behind.lines ||", now: "true ||", tests: "diffs TestUndo",
 		},
 		{
+			name: "a call that makes and removes a file takes a person's lines with it", file: "diffs/history/take.go",
+			old: " && !t.removesOthers(op)", now: "", tests: "diffs TestRewindsOfFilesThatCameAndWent",
+		},
+		{
+			name: "a person who removes a new file forgets the one before", file: "diffs/history/take.go",
+			old: "f.deadBefore(from), true", now: "nil, true", tests: "diffs TestRewindsOfFilesThatCameAndWent",
+		},
+		{
+			name: "a made file goes with what others have removed in it of a person's", file: "diffs/history/rewind.go",
+			old: "alive+beneath)", now: "alive)", tests: "diffs TestRewindsOfFilesThatCameAndWent",
+		},
+		{
+			name: "nobody knows what a person has typed over", file: "diffs/rewindagain.go",
+			old: "(!over || mine[weave.TrimEnd(l)])", now: "(!over || mine[weave.TrimEnd(l)] || true)", tests: "diffs TestRewindsOfFilesThatCameAndWent",
+		},
+		{
 			name: "a rewind knows nothing beneath another's deletion", file: "diffs/rewind.go",
 			old: "under != nil {\n\t\tif changes", now: "under != nil && false {\n\t\tif changes", tests: "diffs TestRewindBeneath",
 		},
