@@ -227,6 +227,36 @@ func (f *File) Give(by []int32) *File {
 	return &given
 }
 
+// Over returns the history of a file with some lines that has come in the place of a deleted one. Present line i is of edit whose[i], or of
+// nobody, if that is given; dead are lines of the deleted one that are not back, before those that are dead already.
+func (f *File) Over(lines int, whose map[int]int32, dead []Grave) *File {
+	if f == nil {
+		f = &File{}
+	}
+	over := *f
+	over.Groups++
+	b, c, at := builder{}, cursor{f: f}, map[int][]Dead{}
+	for _, g := range dead {
+		at[g.At] = g.Lines
+	}
+	for i := 0; ; i++ {
+		for _, d := range at[i] {
+			d.DelGroup = over.Groups
+			b.bury(d)
+		}
+		if b.share(c.graves()); i == lines {
+			break
+		}
+		by := c.next()
+		if n, is := whose[i]; is {
+			by = Author{By: n}
+		}
+		b.alive(by, 1)
+	}
+	over.Runs, over.Dead = b.runs, b.dead
+	return &over
+}
+
 // Touch returns the history with edits of which a person has changed something.
 func (f *File) Touch(edits ...int32) *File {
 	var touched File

@@ -2,10 +2,8 @@ package review
 
 import (
 	"path"
-	"time"
 
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/stored"
@@ -85,18 +83,21 @@ func (r *Reviewer) followOver() (moved []*file) {
 // reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name. Only
 // followMoves takes it to where another one is pending as deleted: others may be about to look at that one.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
-	since := f.since()
-	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || since == 0 {
+	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil {
 		return false
 	}
-	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), since)
+	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), f.is)
 	if to == "" && f.perhapsIn != "" {
-		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), since)
+		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), f.is)
 	}
 	there := f.tree.files[to]
 	over := there != nil && there.pending()
-	if to == "" || there != nil && f.lookedAt == 0 || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
+	if to == "" || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
 		return false
+	}
+	was := atomicfile.State{Content: f.Review.Current()}
+	if there != nil && r.load(there) == nil && was.Same(atomicfile.State{Content: there.Review.Current()}) {
+		return false // it was taken in there before
 	}
 	if f.Review.Rename(f.path, to, nil); over {
 		f.Review.Succeed(there.Review)
@@ -104,15 +105,6 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	f.tree.UpdateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true
-}
-
-// since returns a moment of package clock from which on a person may have moved the file; 0 if that is not known. Before the first look of this
-// daemon, it is that of the latest edit: while no daemon ran, the file may have been moved at any time after that.
-func (f *file) since() int64 {
-	if past := f.stored.Past; f.lookedAt == 0 && past != nil && past.At > 0 {
-		return clock.Moment(time.UnixMilli(past.At).UnixNano())
-	}
-	return f.lookedAt
 }
 
 // cameBack takes in that a file that an agent has moved away, and that is gone, is where it was, with the content that it had there. The file
@@ -160,6 +152,16 @@ func (r *Reviewer) readable(t *Worktree, path string, now atomicfile.State) *fil
 		return nil
 	}
 	return f
+}
+
+// recordFile records which file is at the path, so that a person's renaming of it is known as one.
+func (f *file) recordFile() {
+	if f.outside() || f.tree.Isolated() {
+		return
+	}
+	if st := filestat.Of(f.tree.Absolute(f.path)); st.Exists() {
+		f.is = st
+	}
 }
 
 // rekey moves a file's review to another path. The old path is left without a review.

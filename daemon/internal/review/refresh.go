@@ -82,6 +82,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		}
 	}
 	f.lookedAt = at
+	f.recordFile()
 	r.syncBuffers(f)
 	return s, nil
 }

@@ -17,6 +17,7 @@ import (
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/stored"
@@ -83,6 +84,7 @@ type file struct {
 	sources  int              // the number of sources after the review last dropped unused ones
 
 	lookedAt int64         // a moment of package clock, not later than the latest reading of the disk; 0: not read yet
+	is       filestat.Stat // of the file when the disk was read or the review stored last, in the work tree; zero: it was not there yet
 	agents   uint64        // the review's revision after an agent's latest change that no call named
 	cut      *diffs.Review // the review before a person was seen to shorten the file; the person may still be saving it
 	cutRev   uint64        // the review's revision after the shortening
@@ -323,6 +325,7 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 		r.rewatch = true
 		r.syncBuffers(f)
 		r.forgetSources(f)
+		f.recordFile()
 		if f.diff != nil && f.diff.State != "pending" && f.Review.Pending() {
 			f.recordLinks()
 		}
