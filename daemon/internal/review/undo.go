@@ -205,7 +205,8 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 
 // displaced reports whether another review has taken the place that this one had when it was decided.
 func (f *file) displaced(gf decisionlog.File) bool {
-	return gf.N == f.n && gf.Path != f.path && !f.Review.Current().Exists && f.Review.Path() == ""
+	at := f.Review.Path()
+	return gf.N == f.n && gf.Path != f.path && !f.Review.Current().Exists && (at == "" || at == gf.Path)
 }
 
 // reread brings a part of a decision up to date with the log after a look at its file, which may have found a save or an editor's undo. It

@@ -5,6 +5,8 @@ package review
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"cursord/cmd/cursord/tests/world"
 )
 
@@ -62,5 +64,43 @@ func TestAnOriginalThatAPersonHasBack(t *testing.T) {
 				w.RequireTree(world.Tree{c.has: text, "m": "(absent)"})
 			})
 		}
+	}
+}
+
+// TestUndoOfARejectOfAMoveAndWhatAPersonHasPutInItsPlace: an agent has moved a file and made another one, which a person has moved to the old name of
+// the first. An undo of the reject of both finds each. Once it failed, each time it was asked for.
+func TestUndoOfARejectOfAMoveAndWhatAPersonHasPutInItsPlace(t *testing.T) {
+	t.Parallel()
+	for name, restarts := range map[string]bool{"one daemon": false, "the next daemon": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", "mine 1\nmine 2\n")
+			w.Commits()
+			w.Rests()
+			w.Start()
+			e := w.Opens()
+			w.Plays(world.Lines(world.Shells("m", "mv f m"), []string{`{"fake":"sleep","ms":100}`}, world.Edits("e", "n", "(absent)", "agent 1\nagent 2\n"))...)
+			e.Turn(nil)
+			w.Makes("mv n f")
+			was := w.Listing()
+			require.Len(t, e.Diffs(), 2)
+			for range 2 {
+				require.Empty(t, e.Decides("diff/reject", world.Obj{"all": true}).Skipped)
+				w.RequireTree(world.Tree{"f": "mine 1\nmine 2\n", "m": "(absent)", "n": "(absent)"})
+				if restarts {
+					w.Kill()
+					w.Start()
+					e = w.Opens()
+				}
+				e.Decides("diff/undo", world.Obj{})
+				require.Equal(t, was, w.Listing())
+				require.Len(t, e.Diffs(), 2)
+				e.Decides("diff/redo", world.Obj{})
+				w.RequireTree(world.Tree{"f": "mine 1\nmine 2\n", "m": "(absent)", "n": "(absent)"})
+				e.Decides("diff/undo", world.Obj{})
+				require.Equal(t, was, w.Listing())
+			}
+		})
 	}
 }
