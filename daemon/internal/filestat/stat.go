@@ -13,10 +13,12 @@ import (
 
 // A Stat distinguishes one state of a file from another if the state is older than RacyTime. The zero Stat stands for no file.
 type Stat struct {
-	Dev, Ino     uint64 // 0 where the system has none
-	Size         int64
-	Mtime, Ctime int64 // Unix ns, as the clock showed then
-	Mode         fs.FileMode
+	Dev   uint64      `json:"dev"` // with Ino 0 where the system has none
+	Ino   uint64      `json:"ino"`
+	Size  int64       `json:"size"`
+	Mtime int64       `json:"mtime"` // Unix ns, as the clock showed then
+	Ctime int64       `json:"ctime"`
+	Mode  fs.FileMode `json:"mode"`
 }
 
 // Exists reports whether there is anything.

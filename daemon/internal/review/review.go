@@ -152,7 +152,7 @@ func (r *Reviewer) loadReviews() error {
 			r.damagedReview(rec, err)
 			continue
 		}
-		f.n, f.mode, f.made, f.accepted, f.links = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted, f.stored.Links
+		f.n, f.mode, f.made, f.accepted, f.links, f.is = f.stored.N, f.stored.Mode, f.stored.Made, f.stored.Accepted, f.stored.Links, f.stored.Is
 		if published, err := r.setup.Store.Diff(r.setup.Root, rec.Path); err == nil {
 			r.published[rec.Path] = published
 			f.unread = published.State == "pending"

@@ -294,7 +294,7 @@ func (f *file) keep() (restore func()) {
 
 // state returns a file as the store has it, and the contents that this form refers to.
 func (f *file) state() (s stored.File, blobs [][]byte) {
-	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
+	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links, Is: f.is}
 	s.Base, s.Now, s.Weave, blobs = stored.Review(f.Review)
 	if f.Apart != nil {
 		s.Common, blobs = sessions.BlobID([]byte(f.Apart.Base)), append(blobs, []byte(f.Apart.Base))

@@ -8,6 +8,7 @@ import (
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -26,6 +27,7 @@ type File struct {
 	Formers  []Former         `json:"formers,omitempty"`
 	Common   string           `json:"common,omitempty"` // a blob: what an unsaved text with conflicts and the file had in common
 	Past     *Past            `json:"past,omitempty"`
+	Is       filestat.Stat    `json:"is,omitzero"`       // of the file when it was stored
 	Dropped  bool             `json:"dropped,omitempty"` // a history was dropped, because it was too large with the others
 }
 

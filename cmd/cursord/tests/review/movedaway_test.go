@@ -88,6 +88,23 @@ func TestAFileThatAPersonRenames(t *testing.T) {
 		w.Makes("mv dir/h dir/f")
 		require.Len(t, e.Diffs()["dir/f"].Hunks, 1)
 	})
+	t.Run("while no daemon runs", func(t *testing.T) {
+		t.Parallel()
+		w, e := edited(t)
+		restarts := func(meanwhile string) {
+			w.Kill()
+			w.Makes(meanwhile)
+			w.Start()
+			e = w.Opens()
+		}
+		restarts("mv dir/f dir/g")
+		require.Len(t, e.Diffs()["dir/g"].Hunks, 2)
+		e.Decides("diff/accept", world.Obj{"all": true})
+		restarts("mv dir/g dir/h")
+		var out struct{ Lines []api.WhyLine }
+		e.Must("file/why", world.Obj{"workspace": w.Root, "path": "dir/h"}, &out)
+		require.NotNil(t, out.Lines[1].Source)
+	})
 	for name, does := range map[string][]string{
 		"a copy from before": {"cp dir/f dir/copy", "rm dir/f"}, "a copy": {"cp dir/f dir/a; rm dir/f"}, "gone": {"rm dir/f"},
 	} {
