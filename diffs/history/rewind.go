@@ -229,6 +229,9 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 				over.Was, over.Path, over.Lost, back.Forgets = op.Was, op.Path, op.Lost, true // it has replaced what op had
 				continue
 			}
+		case a != TheBody && back.Body.Kind == Absent && back.above(TheBody) == nil:
+			back.Changed = true // a person has removed the file
+			continue
 		case op.Lost:
 			back.Lost, blocked[a] = true, true
 		case a == TheBody && alive > 0 && op.Was.Kind != Text && back.Body.Kind == Text && !f.wasText(i, undone):
