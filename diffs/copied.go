@@ -1,6 +1,10 @@
 package diffs
 
-import "cursord/diffs/internal/linetext"
+import (
+	"slices"
+
+	"cursord/diffs/internal/linetext"
+)
 
 // Copied turns a move into a copy: an edit has moved the file, and now the old name has a file again, with the content now. r becomes the
 // review of the old name, and the caller observes its content. Copied returns a review of the new name, which the edit has created. If the
@@ -25,4 +29,17 @@ func (r *Review) nearly(was, now Content) bool {
 	old, lines := linetext.Split(string(was.Data)), linetext.Split(string(now.Data))
 	linetext.Common(old, lines, func(_, _ int) { both++ })
 	return 2*both >= max(len(old), len(lines))
+}
+
+// Another reports whether a content is another text than the present one: without a line of it that tells anything.
+func (r *Review) Another(now Content) bool {
+	is := r.Current()
+	if !is.Exists || !now.Exists || !isLines(r.limits, is) || !isLines(r.limits, now) {
+		return false
+	}
+	has := map[string]bool{}
+	for _, l := range linetext.Split(string(is.Data)) {
+		has[linetext.Key(l)] = true
+	}
+	return !slices.ContainsFunc(linetext.Split(string(now.Data)), func(l string) bool { return linetext.Key(l) != "" && has[linetext.Key(l)] })
 }

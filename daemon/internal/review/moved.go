@@ -2,6 +2,7 @@ package review
 
 import (
 	"path"
+	"strings"
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
@@ -80,15 +81,19 @@ func (r *Reviewer) followOver() (moved []*file) {
 }
 
 // personMoved takes in that a person has given a file with pending hunks, or with a history, another name in its folder or in perhapsIn, and
-// reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name. Only
-// followMoves takes it to where another one is pending as deleted: others may be about to look at that one.
+// reports whether that is so. The hunks stay pending there, and a rewind finds it. The old name may have another text by now. A file that a
+// client holds unsaved keeps its name. Only followMoves takes it to where another one is pending as deleted: others may be about to look at
+// that one.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
-	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil {
+	if here.Exists && !f.Review.Another(here.Content) || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil {
 		return false
 	}
 	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), f.is)
 	if to == "" && f.perhapsIn != "" {
 		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), f.is)
+	}
+	if here.Exists && strings.Contains(path.Base(to), path.Base(f.path)) {
+		return false // a save, for which an editor has made a backup
 	}
 	there := f.tree.files[to]
 	over := there != nil && there.pending()
@@ -102,7 +107,7 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if f.Review.Rename(f.path, to, nil); over {
 		f.Review.Succeed(there.Review)
 	}
-	f.tree.UpdateSnapshots(f.path, atomicfile.State{}) // so that no scan reports that the file is gone
+	f.tree.UpdateSnapshots(f.path, here) // so that no scan reports that the file is gone
 	r.rekey(f, to)
 	return true
 }

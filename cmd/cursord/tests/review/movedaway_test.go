@@ -88,6 +88,25 @@ func TestAFileThatAPersonRenames(t *testing.T) {
 		w.Makes("mv dir/h dir/f")
 		require.Len(t, e.Diffs()["dir/f"].Hunks, 1)
 	})
+	for name, c := range map[string]struct{ does, at string }{
+		"and another in its place": {"mv dir/f dir/g; echo mine >dir/f", "dir/g"}, "after a copy": {"cp dir/f dir/g; echo mine >dir/f", "dir/f"},
+		"a save with a backup": {"mv dir/f dir/f~; echo mine >dir/f", "dir/f"}, "saved, and a copy": {"mv dir/f dir/g; sed '1s/.*/mine/' dir/g >dir/f", "dir/f"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, e := edited(t)
+			require.NoError(t, w.Cmd.Process.Signal(syscall.SIGSTOP)) // it looks after all of it
+			w.Makes(c.does)
+			require.NoError(t, w.Cmd.Process.Signal(syscall.SIGCONT))
+			require.Len(t, e.Diffs(), 1)
+			require.Contains(t, e.Diffs(), c.at)
+			e.Decides("diff/reject", world.Obj{"all": true})
+			require.Contains(t, w.Get("dir/f"), "mine\n")
+			if c.at != "dir/f" {
+				w.RequireTree(world.Tree{"dir/f": "mine\n", c.at: before})
+			}
+		})
+	}
 	t.Run("while no daemon runs", func(t *testing.T) {
 		t.Parallel()
 		w, e := edited(t)
