@@ -212,6 +212,7 @@ func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 	var blocked [3]bool
+	removed := back.Body.Kind == Absent && !slices.ContainsFunc(f.Ops, func(op Op) bool { return op.Aspect == TheBody }) // by a person
 	goes := func(op Op) {
 		back.Changes++
 		back.Whole = back.Whole || op.Aspect == TheBody
@@ -229,8 +230,8 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 				over.Was, over.Path, over.Lost, back.Forgets = op.Was, op.Path, op.Lost, true // it has replaced what op had
 				continue
 			}
-		case a != TheBody && back.Body.Kind == Absent && back.above(TheBody) == nil:
-			back.Changed = true // a person has removed the file
+		case removed:
+			back.Changed = true
 			continue
 		case op.Lost:
 			back.Lost, blocked[a] = true, true
