@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAFileThatIsRenamedWhileNoDaemonRuns: what was pending in the file, or accepted, is known at its new name, unless another file there has the
+// TestAFileThatIsRenamedWhileNoDaemonRuns: what was pending in the file, or accepted, is known at its new name, and not in another file with the
 // same text.
 func TestAFileThatIsRenamedWhileNoDaemonRuns(t *testing.T) {
 	const text = "base 0\nagent\nbase 1\n"
@@ -22,6 +22,10 @@ func TestAFileThatIsRenamedWhileNoDaemonRuns(t *testing.T) {
 		{"accepted", true, func(*testing.T, string) {}, "g"},
 		{"a copy of it", false, func(t *testing.T, root string) {
 			require.NoError(t, os.WriteFile(filepath.Join(root, "h"), []byte(text), 0o644))
+		}, "g"},
+		{"only a copy of it", false, func(t *testing.T, root string) {
+			require.NoError(t, os.WriteFile(filepath.Join(root, "h"), []byte(text), 0o644))
+			require.NoError(t, os.Remove(filepath.Join(root, "g")))
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
