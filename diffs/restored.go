@@ -29,10 +29,15 @@ func (r *Review) writers(lines []weave.Atom) []lineWriter {
 		return all
 	}
 	back := make([]bool, len(lines))
+	r.past.AsBefore(weave.Texts(lines), func(i int, by int32) {
+		if w := &all[i]; !w.pending {
+			back[i], w.by, w.moved = true, max(by, -by), by < 0
+		}
+	})
 	for _, run := range r.past.Stretches() {
 		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
-			broughtBack(lines[run.From:to], r.past.Near(run.From, run.To), func(i int, by int32) {
-				if w := &all[run.From+i]; !w.pending {
+			broughtBack(lines[run.From:to], r.past.GoneBefore(run.From, to), func(i int, by int32) {
+				if w := &all[run.From+i]; !w.pending && !back[run.From+i] {
 					back[run.From+i], w.by, w.moved = true, max(by, -by), by < 0
 				}
 			})

@@ -23,16 +23,20 @@ func TestOriginsOfWhatCameBack(t *testing.T) {
 		base, want string
 		steps      []string // by turns 1, 2 and so on; "-" for no file
 	}{
-		"some lines":              {"first\nsecond\nthird\n", "- ", []string{"first\nthird\n", "first\nsecond\nthird\n"}},
-		"all lines":               {"1\n2\n3\n", "- ", []string{"", "1\n2\n3\n"}},
-		"the file":                {"1\n2\n3\n", "- ", []string{"-", "1\n2\n3\n"}},
-		"a changed line":          {"first\nsecond\nthird\n", "- ", []string{"first\n2nd\nthird\n", "first\nsecond\nthird\n"}},
-		"twice":                   {"first\nsecond\n", "- ", []string{"first\n", "first\nsecond\n", "first\n", "first\nsecond\n"}},
-		"an earlier turn's":       {"first\n", "- 1 ", []string{"first\nsecond\n", "first\n", "first\nsecond\n"}},
-		"with a new line":         {"first\nsecond\nthird\n", "- 2 - ", []string{"first\n", "first\nsecond\nfourth\nthird\n"}},
-		"another at its place":    {"first\nsecond\nthird\n", "- 2 - ", []string{"first\nthird\n", "first\nother\nthird\n"}},
-		"a line that is anywhere": {"first\n{\nsecond\n}\nthird\n", "- 2 - ", []string{"first\nthird\n", "first\n{\nother\n}\nthird\n"}},
-		"moved":                   {"first\nsecond\nthird\nfourth\n", "- 1 ", []string{"second\nthird\nfourth\nfirst\n"}},
+		"some lines":                 {"first\nsecond\nthird\n", "- ", []string{"first\nthird\n", "first\nsecond\nthird\n"}},
+		"all lines":                  {"1\n2\n3\n", "- ", []string{"", "1\n2\n3\n"}},
+		"the file":                   {"1\n2\n3\n", "- ", []string{"-", "1\n2\n3\n"}},
+		"a changed line":             {"first\nsecond\nthird\n", "- ", []string{"first\n2nd\nthird\n", "first\nsecond\nthird\n"}},
+		"twice":                      {"first\nsecond\n", "- ", []string{"first\n", "first\nsecond\n", "first\n", "first\nsecond\n"}},
+		"an earlier turn's":          {"first\n", "- 1 ", []string{"first\nsecond\n", "first\n", "first\nsecond\n"}},
+		"with a new line":            {"first\nsecond\nthird\n", "- 2 - ", []string{"first\n", "first\nsecond\nfourth\nthird\n"}},
+		"another at its place":       {"first\nsecond\nthird\n", "- 2 - ", []string{"first\nthird\n", "first\nother\nthird\n"}},
+		"a line that is anywhere":    {"first\n{\nsecond\n}\nthird\n", "- 2 - ", []string{"first\nthird\n", "first\n{\nother\n}\nthird\n"}},
+		"short lines, each replaced": {"f:\n x=1\n y=2\nend\n", "- ", []string{"f:\n a=3\n b=4\nend\n", "f:\n x=1\n y=2\nend\n"}},
+		"replaced twice":             {"f:\n x=1\n y=2\nend\n", "- ", []string{"f:\n a=3\n b=4\nend\n", "f:\n c=5\n d=6\nend\n", "f:\n x=1\n y=2\nend\n"}},
+		"short lines and a new one":  {"f:\n x=1\n y=2\nend\n", "- 2 - ", []string{"f:\n a=3\n b=4\nend\n", "f:\n x=1\n y=2\n z=3\nend\n"}},
+		"one of two short lines":     {"f:\n x=1\n y=2\nend\n", "- 2 - ", []string{"f:\n a=3\n b=4\nend\n", "f:\n x=1\n b=5\nend\n"}},
+		"moved":                      {"first\nsecond\nthird\nfourth\n", "- 1 ", []string{"second\nthird\nfourth\nfirst\n"}},
 	} {
 		for _, accepts := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {

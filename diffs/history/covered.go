@@ -35,11 +35,13 @@ func goneOf(lines []Gone, undone func(int32) bool) (g gone) {
 
 // later returns which of two has changed the file later; groups are numbered by that.
 func later(a, b Author) Author {
-	if cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.By, b.By)) > 0 {
+	if byTime(a, b) > 0 {
 		return a
 	}
 	return b
 }
+
+func byTime(a, b Author) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.By, b.By)) }
 
 // replaced notes that all is gone that a group has put over the line.
 func (c *covered) replaced(group Author, g gone) {

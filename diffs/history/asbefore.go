@@ -1,0 +1,113 @@
+package history
+
+import "slices"
+
+// mostCompared bounds how many lines AsBefore compares in one place.
+const mostCompared = 1 << 18
+
+// A standing is a line that is there now, or a dead one.
+type standing struct {
+	text     string
+	at       int // of a present line; -1: dead
+	by       int32
+	from, to Author // who wrote it and who removed it
+}
+
+// AsBefore finds present lines that are as they were before an edit, because later ones have brought them back: all lines of the file, or those
+// between two lines that were there then, and are there still. Of two lines with the same text, a comparison may have taken the wrong one for
+// the line that stays, so lines of which there is one come first. found is called with the number of each and the edit that wrote it first; 0: a person.
+func (f *File) AsBefore(lines []string, found func(line int, by int32)) {
+	if f == nil || len(f.Dead) == 0 {
+		return
+	}
+	var all []standing
+	dead := f.Dead
+	for i := 0; i <= len(lines); i++ {
+		for len(dead) > 0 && dead[0].At == i {
+			for k := range dead[0].Lines {
+				d := &dead[0].Lines[k]
+				all = append(all, standing{trim(d.Text), -1, d.Ins, d.wrote(), d.removed()})
+			}
+			dead = dead[1:]
+		}
+		if i < len(lines) {
+			r := f.run(i)
+			all = append(all, standing{trim(lines[i]), i, r.By, r.Author, Author{}})
+		}
+	}
+	told := make([]bool, len(lines))
+	tell := func(line int, by int32) {
+		if !told[line] {
+			told[line] = true
+			found(line, by)
+		}
+	}
+	count := map[string]int{}
+	for _, s := range all {
+		count[s.text]++
+	}
+	asBefore(all, func(s standing) bool { return count[s.text] == 1 }, tell)
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(s standing) bool { return s.at >= 0 && s.from.By <= 0 }) // a person's line was there always
+		if n < 0 {
+			n = len(all)
+		}
+		asBefore(all[:n], func(standing) bool { return true }, tell)
+		all = all[min(n+1, len(all)):]
+	}
+}
+
+// asBefore is AsBefore for a part of the file. Lines that stay and for which ends holds are where a place ends.
+func asBefore(part []standing, ends func(standing) bool, found func(line int, by int32)) {
+	var edits []Author
+	there := false
+	for _, s := range part {
+		there = there || s.at >= 0
+		edits = append(edits, s.from, s.to)
+	}
+	slices.SortFunc(edits, byTime)
+	edits = slices.DeleteFunc(slices.Compact(edits), func(a Author) bool { return a.By <= 0 })
+	if !there || len(edits) == 0 {
+		return
+	}
+	if most := max(1, mostCompared/len(part)); len(edits) > most {
+		edits = edits[len(edits)-most:]
+	}
+	var was, is []standing
+	for _, edit := range edits { // the earliest first
+		same := func() {
+			if slices.EqualFunc(was, is, func(a, b standing) bool { return a.text == b.text }) {
+				for k, s := range is {
+					if was[k].at != s.at {
+						found(s.at, was[k].by)
+					}
+				}
+			}
+			was, is = was[:0], is[:0]
+		}
+		for _, s := range part {
+			then := s.from.By <= 0 || byTime(s.from, edit) < 0
+			switch {
+			case s.at >= 0 && then && ends(s):
+				same()
+				continue
+			case s.at >= 0 && then, s.at < 0 && then && byTime(s.to, edit) >= 0:
+				was = append(was, s)
+			}
+			if s.at >= 0 {
+				is = append(is, s)
+			}
+		}
+		same()
+	}
+}
+
+// GoneBefore returns the lines of Near that were removed before the latest of the present lines was written.
+func (f *File) GoneBefore(from, to int) []Dead {
+	latest := Author{}
+	for line := from; line < to; {
+		r := f.run(line)
+		latest, line = later(latest, r.Author), max(r.To, line+1)
+	}
+	return slices.DeleteFunc(f.Near(from, to), func(d Dead) bool { return byTime(d.removed(), latest) > 0 })
+}
