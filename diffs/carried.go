@@ -25,7 +25,7 @@ func (r *Review) Carried(origins []Origin, text string) []Origin {
 		for _, g := range r.past.Graves() {
 			for _, d := range g.Lines {
 				if src := r.sources.of([]int32{d.Del}); len(src) > 0 && (&Origin{Source: &src[0]}).turn() == turn {
-					dead, by = append(dead, weave.TrimEnd(d.Text)), append(by, d.Ins)
+					dead, by = append(dead, weave.TrimEnd(d.Text)), append(by, d.Wrote())
 				}
 			}
 		}

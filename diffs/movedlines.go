@@ -80,7 +80,7 @@ func (r *Review) moved(lines []weave.Atom, found func(i int, by int32)) {
 			}
 			for k := range block {
 				used[from+k] = true
-				found(i+k, dead[from+k].Ins)
+				found(i+k, dead[from+k].Wrote())
 			}
 			i += block
 		}

@@ -88,6 +88,9 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 			step.Doubt = doubtful(after.lines)
 		}
 	}
+	if r.past.ToNote() {
+		r.past = r.past.Note(r.first(before.lines))
+	}
 	r.past = r.past.Take(step)
 	if step.Who == history.Person {
 		r.past = r.past.Place(r.tombstones())

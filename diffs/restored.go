@@ -18,37 +18,44 @@ type lineWriter struct {
 // writers returns the writers of some present lines: all of the present text. A line that an edit has brought back as it was, in the place
 // from where another edit had removed it, is of who wrote it first: the edits together have changed nothing. So is one that a turn has moved.
 func (r *Review) writers(lines []weave.Atom) []lineWriter {
-	all := make([]lineWriter, len(lines))
+	all, first := make([]lineWriter, len(lines)), r.first(lines)
 	for i, a := range lines {
-		all[i].by, all[i].moved = r.past.Of(i)
-		if all[i].pending = a.Ins != 0; a.Ins != 0 && r.sources.commit(all[i].by) == "" {
-			all[i].by, all[i].moved = a.Ins, false
+		w, known := &all[i], false
+		w.by, w.moved, known = r.past.Whose(i)
+		if w.pending = a.Ins != 0; w.pending && !known && r.sources.commit(w.by) == "" {
+			w.by, w.moved = a.Ins, false
+		}
+		if n, found := first[i]; found {
+			w.by, w.moved = max(n.Whose, -n.Whose), n.Whose < 0
 		}
 	}
+	return all
+}
+
+// first returns which present lines edits have only moved or brought back, as far as the history has not noted it already.
+func (r *Review) first(lines []weave.Atom) map[int]history.First {
+	first := map[int]history.First{}
 	if len(r.past.Graves()) == 0 {
-		return all
+		return first
 	}
-	back := make([]bool, len(lines))
-	r.past.AsBefore(weave.Texts(lines), func(i int, by int32) {
-		if w := &all[i]; !w.pending {
-			back[i], w.by, w.moved = true, max(by, -by), by < 0
+	back := func(i int, by int32) {
+		_, told := first[i]
+		if _, _, known := r.past.Whose(i); !told && !known {
+			first[i] = history.First{Known: true, Whose: by}
+		}
+	}
+	r.past.AsBefore(weave.Texts(lines), func(i int, by int32, sure bool) {
+		if back(i, by); sure {
+			first[i] = history.First{Known: true, Whose: by}
 		}
 	})
 	for _, run := range r.past.Stretches() {
 		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
-			broughtBack(lines[run.From:to], r.past.GoneBefore(run.From, to), func(i int, by int32) {
-				if w := &all[run.From+i]; !w.pending && !back[run.From+i] {
-					back[run.From+i], w.by, w.moved = true, max(by, -by), by < 0
-				}
-			})
+			broughtBack(lines[run.From:to], r.past.GoneBefore(run.From, to), func(i int, by int32) { back(run.From+i, by) })
 		}
 	}
-	r.moved(lines, func(i int, by int32) {
-		if w := &all[i]; !back[i] {
-			w.by, w.moved = max(by, -by), by < 0
-		}
-	})
-	return all
+	r.moved(lines, back)
+	return first
 }
 
 // broughtBack finds the lines of a run that had been removed in its place: dead are the lines that are gone there. It calls found with the
@@ -75,7 +82,8 @@ func broughtBack(run []weave.Atom, dead []history.Dead, found func(i int, by int
 		together := is[pairs[0][1]:][:n]
 		if n == min(len(run), len(dead)) || slices.ContainsFunc(together, func(l string) bool { return linetext.Key(l) != "" }) {
 			for k, text := range together {
-				found(pairs[0][1]+k, first[text].Ins)
+				d := first[text]
+				found(pairs[0][1]+k, d.Wrote())
 			}
 		}
 		pairs = pairs[n:]

@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,38 @@ func TestOriginsOfWhatCameBack(t *testing.T) {
 				check(r)
 				check(restored(t, r))
 			})
+		}
+	}
+}
+
+// TestWhatCameBackOutlivesWhatIsAroundIt: a turn moves or deletes lines of a person and puts them back. The person then moves a line between
+// them, and then changes all line ends. Nothing of it was an agent's.
+func TestWhatCameBackOutlivesWhatIsAroundIt(t *testing.T) {
+	text := func(order string) (all string) {
+		for _, c := range order {
+			all += "compute_value_" + string(c) + " = lookup_thing_" + string(c) + "()\n"
+		}
+		return all
+	}
+	for _, away := range []string{"56712348", "12348", "12xyz678", "", "87654321"} {
+		for _, turn := range []string{"1", "2"} {
+			for _, accepts := range []bool{true, false} {
+				r := New(file(text("12345678")))
+				observe := func(text string, src *Source) {
+					r.Observe(file(text), src)
+					for accepts && r.Pending() {
+						_, err := r.Decide([]uint64{r.Hunks()[0].ID}, true, nil)
+						require.NoError(t, err)
+					}
+					r = restored(t, r)
+				}
+				observe(text(away), by("s", "1"))
+				observe(text("12345678"), by("s", turn))
+				observe(text("12356478"), nil)
+				require.Equal(t, "- - - - - - - - ", writersIn(r.Origins()), "%q, turn %s", away, turn)
+				observe(strings.ReplaceAll(text("12345678"), "\n", "\r\n"), nil)
+				require.Equal(t, "- - - - - - - - ", writersIn(r.Origins()), "%q, turn %s", away, turn)
+			}
 		}
 	}
 }

@@ -15,8 +15,8 @@ type standing struct {
 
 // AsBefore finds present lines that are as they were before an edit, because later ones have brought them back: all lines of the file, or those
 // between two lines that were there then, and are there still. Of two lines with the same text, a comparison may have taken the wrong one for
-// the line that stays, so lines of which there is one come first. found is called with the number of each and the edit that wrote it first; 0: a person.
-func (f *File) AsBefore(lines []string, found func(line int, by int32)) {
+// the line that stays, so lines of which there is one come first, and only these make it sure. found is called with the number of each and the edit that wrote it first; 0: a person.
+func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool)) {
 	if f == nil || len(f.Dead) == 0 {
 		return
 	}
@@ -26,20 +26,21 @@ func (f *File) AsBefore(lines []string, found func(line int, by int32)) {
 		for len(dead) > 0 && dead[0].At == i {
 			for k := range dead[0].Lines {
 				d := &dead[0].Lines[k]
-				all = append(all, standing{trim(d.Text), -1, d.Ins, d.wrote(), d.removed()})
+				all = append(all, standing{trim(d.Text), -1, d.Wrote(), d.wrote(), d.removed()})
 			}
 			dead = dead[1:]
 		}
 		if i < len(lines) {
 			r := f.run(i)
-			all = append(all, standing{trim(lines[i]), i, r.By, r.Author, Author{}})
+			all = append(all, standing{trim(lines[i]), i, r.of(r.By), r.Author, Author{}})
 		}
 	}
 	told := make([]bool, len(lines))
+	sure := true
 	tell := func(line int, by int32) {
 		if !told[line] {
 			told[line] = true
-			found(line, by)
+			found(line, by, sure)
 		}
 	}
 	count := map[string]int{}
@@ -47,6 +48,7 @@ func (f *File) AsBefore(lines []string, found func(line int, by int32)) {
 		count[s.text]++
 	}
 	asBefore(all, func(s standing) bool { return count[s.text] == 1 }, tell)
+	sure = false
 	for len(all) > 0 {
 		n := slices.IndexFunc(all, func(s standing) bool { return s.at >= 0 && s.from.By <= 0 }) // a person's line was there always
 		if n < 0 {

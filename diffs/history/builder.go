@@ -9,12 +9,12 @@ type builder struct {
 	line int
 }
 
-func (b *builder) alive(by Author, count int) {
+func (b *builder) alive(by Author, first First, count int) {
 	if by.By != 0 && count > 0 {
-		if n := len(b.runs); n > 0 && b.runs[n-1].To == b.line && b.runs[n-1].Author == by {
+		if n := len(b.runs); n > 0 && b.runs[n-1].To == b.line && b.runs[n-1].Author == by && b.runs[n-1].First == first {
 			b.runs[n-1].To += count
 		} else {
-			b.runs = append(b.runs, Run{b.line, b.line + count, by})
+			b.runs = append(b.runs, Run{b.line, b.line + count, by, first})
 		}
 	}
 	b.line += count
@@ -56,17 +56,16 @@ func (c *cursor) graves() []Dead {
 	return nil
 }
 
-// next passes the present line and returns its author.
-func (c *cursor) next() Author {
+// next passes the present line and returns its run, or an empty one.
+func (c *cursor) next() (r Run) {
 	for c.run < len(c.f.Runs) && c.f.Runs[c.run].To <= c.line {
 		c.run++
 	}
-	by := Author{}
 	if c.run < len(c.f.Runs) && c.f.Runs[c.run].From <= c.line {
-		by = c.f.Runs[c.run].Author
+		r = c.f.Runs[c.run]
 	}
 	c.line++
-	return by
+	return r
 }
 
 // skip copies lines, with the dead ones in front of them, up to a present line, whose own graves are left.
@@ -88,8 +87,8 @@ func (c *cursor) skip(b *builder, to int) {
 			stop = min(stop, c.f.Dead[c.dead].At)
 		}
 		n := max(stop-c.line, 1)
-		by := c.next()
+		r := c.next()
 		c.line += n - 1
-		b.alive(by, n)
+		b.alive(r.Author, r.First, n)
 	}
 }

@@ -92,6 +92,7 @@ type File struct {
 	Lost    Lost            `json:"lost,omitempty"`
 	Moved   Lost            `json:"moved,omitempty"`  // present lines that a person has moved in one step, each once
 	Groups  int32           `json:"groups,omitempty"` // the last number of a group
+	Noted   int32           `json:"noted,omitempty"`  // the last group of whose lines it was looked who wrote them first
 	Asleep  *Asleep         `json:"asleep,omitempty"`
 }
 
@@ -101,6 +102,7 @@ type Run struct {
 	From int `json:"f"`
 	To   int `json:"t"` // exclusive
 	Author
+	First
 }
 
 // An Author is an edit and its group: one place where the edit has put some lines for others. Groups have numbers of their own in a
@@ -137,6 +139,8 @@ type Dead struct {
 
 	// Again is an edit that wrote the line again when nobody had decided about Del.
 	Again int32 `json:"a,omitempty"`
+
+	First
 }
 
 // An Op is a change of a file as a whole.
@@ -199,7 +203,8 @@ func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	}
 	b := builder{}
 	for i, n := range by {
-		b.alive(cmp.Or(known.run(i).Author, Author{By: n}), 1)
+		r := known.run(i)
+		b.alive(cmp.Or(r.Author, Author{By: n}), r.First, 1)
 	}
 	known.Runs = b.runs
 	times := map[int32]int64{}
@@ -217,11 +222,11 @@ func (f *File) Give(by []int32) *File {
 		end = max(end, r.To)
 	}
 	for i := range end {
-		is := f.run(i).Author
+		is := f.run(i)
 		if i < len(by) && by[i] != 0 {
-			is = Author{By: by[i]}
+			is.Author = Author{By: by[i]}
 		}
-		b.alive(is, 1)
+		b.alive(is.Author, is.First, 1)
 	}
 	given.Runs = b.runs
 	return &given
@@ -275,11 +280,11 @@ func (f *File) doubt(may func(line int) bool) []Run {
 	for _, r := range f.Runs {
 		b.line = r.From
 		for i := r.From; i < r.To; i++ {
-			by := r.Author
+			by, first := r.Author, r.First
 			if may(i) {
-				by.By = min(by.By, -by.By)
+				by.By, first.Whose = min(by.By, -by.By), min(first.Whose, -first.Whose)
 			}
-			b.alive(by, 1)
+			b.alive(by, first, 1)
 		}
 	}
 	return b.runs
@@ -292,11 +297,11 @@ func (f *File) Edits() map[int32]bool {
 		return edits
 	}
 	for _, r := range f.Runs {
-		edits[r.edit()] = true
+		edits[r.edit()], edits[max(r.Whose, -r.Whose)] = true, true
 	}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
-			edits[d.Ins], edits[d.Del], edits[d.Again] = true, true, true
+			edits[d.Ins], edits[d.Del], edits[d.Again], edits[max(d.Whose, -d.Whose)] = true, true, true, true
 		}
 	}
 	for _, op := range f.Ops {
@@ -350,16 +355,6 @@ func (f *File) Of(line int) (by int32, moved bool) {
 	}
 	r := f.run(line)
 	return r.edit(), r.By < 0
-}
-
-// Stretches returns the runs with those joined that only their groups divide.
-func (f *File) Stretches() []Run {
-	b := builder{}
-	for _, r := range f.Runs {
-		b.line = r.From
-		b.alive(Author{By: r.By}, r.To-r.From)
-	}
-	return b.runs
 }
 
 // wrote and removed return who did that with a dead line.

@@ -166,8 +166,8 @@ func (f *File) Replaced() map[string]int32 {
 	}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
-			if d.Ins > 0 {
-				replaced[trim(d.Text)] = d.Ins
+			if by := d.First.of(d.Ins); by > 0 {
+				replaced[trim(d.Text)] = by
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func (t *taking) movedOnce() map[string]int32 {
 	was, is, by := map[string]int{}, map[string]int{}, map[string]int32{}
 	for _, e := range t.step.Edits {
 		for i, r := range e.Removed {
-			if n, _ := t.c.f.Of(e.From + i); n != 0 && strings.ContainsFunc(r.Text, isWord) {
+			if n, _, _ := t.c.f.Whose(e.From + i); n != 0 && strings.ContainsFunc(r.Text, isWord) {
 				by[trim(r.Text)] = n
 			}
 			was[trim(r.Text)]++

@@ -69,7 +69,7 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []str
 	if !known {
 		return nil
 	}
-	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone), Moved: f.Moved.without(undone), Groups: f.Groups}, Body: is, Path: path}
+	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone), Moved: f.Moved.without(undone), Groups: f.Groups, Noted: f.Noted}, Body: is, Path: path}
 	back.Changed = slices.ContainsFunc(f.Touched, undone)
 	alive := f.rewindLines(back, undone, is, lines, nil)
 	f.rewindOps(back, undone, alive+beneath)
@@ -116,6 +116,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 		dead := append(behind[i], f.without(undone, c.graves(), i, back)...)
 		back.Beneath = back.Beneath || taken != nil && len(back.Under) > known
 		for n, d := range dead {
+			d.First = d.First.without(undone)
 			if d.Again != 0 && undone(d.Again) {
 				if back.Again = append(back.Again, d); undone(d.Del) {
 					back.Again[len(back.Again)-1].Del = 0
@@ -150,7 +151,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 					p.Behind = slices.Concat(p.Behind, b.dead[n-1].Lines)
 				}
 				back.Lines = append(back.Lines, p)
-				b.alive(d.wrote(), 1)
+				b.alive(d.wrote(), d.First, 1)
 				continue
 			}
 			b.bury(d)
@@ -164,13 +165,13 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 			continue
 		}
 		if by.By < 0 && undone(-by.By) {
-			back.Changed, by = true, Author{} // the person has put it there
+			back.Changed, by = true, Run{} // the person has put it there
 		}
 		if d, written := stays[i]; written {
-			by = d.wrote()
+			by.Author, by.First = d.wrote(), d.First
 		}
 		change(false)
-		b.alive(by, 1)
+		b.alive(by.Author, by.First.without(undone), 1)
 		keep(i, i+1)
 	}
 	back.File.Runs, back.File.Dead = b.runs, b.dead

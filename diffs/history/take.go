@@ -16,9 +16,9 @@ func (f *File) Take(s Step) *File {
 	if s.Who == Person && f.Asleep != nil && s.Sum() == f.Asleep.Sum {
 		return f.Asleep.File
 	}
-	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), groups: f.Groups, c: cursor{f: f}}
+	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), groups: f.Groups, noted: f.Noted, c: cursor{f: f}}
 	t.lines()
-	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes), Moved: f.Moved.but(t.goes).with(t.comes), Groups: t.groups}
+	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes), Moved: f.Moved.but(t.goes).with(t.comes), Groups: t.groups, Noted: t.noted}
 	s.again(next.Dead)
 	if s.Doubt != nil {
 		next.Runs, t.lost = next.doubt(s.Doubt), true
@@ -87,15 +87,16 @@ type taking struct {
 	comes   []lostLine // lines of once
 	lost    bool       // something of an edit's is not known any more
 	groups  int32      // the last number of a group
+	noted   int32      // as in File
 }
 
 func (t *taking) lines() {
 	for _, e := range t.step.Edits {
 		for i, r := range e.Removed {
-			by, _ := t.c.f.Of(e.From + i)
-			if by != 0 {
+			if by, _ := t.c.f.Of(e.From + i); by != 0 {
 				t.gone[trim(r.Text)] = by
 			}
+			by, _, _ := t.c.f.Whose(e.From + i)
 			if k := key(r.Text); t.step.Who == Person && by != 0 && k != "" {
 				if old, seen := t.moved[k]; seen && old != by {
 					by = 0
@@ -151,18 +152,19 @@ func (t *taking) edit(e Edit) {
 		is := t.c.next()
 		switch by := is.By; {
 		case r.By != 0 && r.By != by:
-			d := Dead{Text: strings.Clone(r.Text), Ins: by, InsGroup: is.Group, Del: r.By, DelGroup: group(r.By)}
+			d := Dead{Text: strings.Clone(r.Text), Ins: by, InsGroup: is.Group, Del: r.By, DelGroup: group(r.By), First: is.First}
 			d.Copied, d.Pending = t.added[trim(r.Text)], r.Pending
 			dead = append(dead, candidate{Dead: d, before: i})
 		case r.By == 0 && by != 0:
 			t.lost = t.lost || person
-			if sum, ok := sumOf(r.Text); person && ok {
-				t.goes = append(t.goes, lostLine{sum, is.edit()})
+			whose := is.of(by)
+			if sum, ok := sumOf(r.Text); person && ok && whose != 0 {
+				t.goes = append(t.goes, lostLine{sum, max(whose, -whose)})
 			}
 			if t.step.Who == Decision {
-				t.reject(dead, i, is, e)
+				t.reject(dead, i, is.Author, e)
 			}
-			if person && by > 0 && !t.doom(dead, i, is, e) && !slices.Contains(written, by) {
+			if person && by > 0 && !t.doom(dead, i, is.Author, e) && !slices.Contains(written, by) {
 				written = append(written, by)
 			}
 		}
@@ -257,6 +259,9 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32, group func(int3
 				bury(func(d candidate) bool { return d.before <= j })
 			}
 			by := Author{e.Added[j].By, group(e.Added[j].By)}
+			if by.By != 0 {
+				t.noted = min(t.noted, by.Group-1) // an earlier group may go on
+			}
 			if by.By == 0 {
 				typed++
 				n := t.moved[key(e.Added[j].Text)]
@@ -269,14 +274,14 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32, group func(int3
 				}
 				by.By = -max(n, -n)
 			}
-			t.b.alive(by, 1)
+			t.b.alive(by, First{}, 1)
 		}
 	}
 	for _, m := range pairs {
 		left := m[0] - i
 		bury(func(candidate) bool { left--; return left >= 0 })
 		add(m[1])
-		t.b.alive(dead[i].wrote(), 1)
+		t.b.alive(dead[i].wrote(), dead[i].First, 1)
 		i, j = i+1, j+1
 	}
 	if !each {
