@@ -3,6 +3,7 @@ package diffs
 import (
 	"slices"
 
+	"cursord/diffs/history"
 	"cursord/diffs/internal/linetext"
 	"cursord/diffs/internal/weave"
 )
@@ -11,7 +12,56 @@ import (
 // the same order, it has carried them: they are of who wrote them here. If these are less than half of what it removed here, the text is
 // another one.
 func (r *Review) Carried(origins []Origin, text string) []Origin {
-	lines, from := trimmed(linetext.Split(text)), map[int]int32{}
+	lines := trimmed(linetext.Split(text))
+	from := r.carried(origins, lines)
+	if len(from) == 0 {
+		return origins
+	}
+	var all []Origin
+	removed := r.past.Replaced()
+	for _, o := range origins {
+		for i := o.From; i < o.To; i++ {
+			if by, is := from[i]; is {
+				all = r.origin(all, i, max(by, -by), Origin{ByText: by < 0}, lines[i], removed)
+			} else if n := len(all) - 1; n >= 0 && i > o.From && all[n].like(&o) {
+				all[n].To = i + 1
+			} else {
+				one := o
+				one.From, one.To = i, i+1
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+// TakeOver notes which lines a turn has carried here from another file, which is gone, as Carried finds them: so they stay known when that
+// file comes back, or this one goes. It reports whether there are any.
+func (r *Review) TakeOver(from *Review) bool {
+	lines, first, at := r.present().lines, map[int]history.First{}, map[int32]int64{}
+	if from.is || len(lines) == 0 || len(from.past.Graves()) == 0 {
+		return false
+	}
+	for i, by := range from.carried(r.Origins(), trimmed(weave.Texts(lines))) {
+		n := history.First{Known: true}
+		if src := from.sources.of([]int32{max(by, -by)}); len(src) > 0 {
+			n.Whose = r.sources.edit(src[0])
+			if at[n.Whose] = from.past.When(max(by, -by)); by < 0 {
+				n.Whose = -n.Whose
+			}
+		}
+		first[i] = n
+	}
+	if len(first) == 0 {
+		return false
+	}
+	r.past = r.past.Learn(first, at)
+	return true
+}
+
+// carried returns the edits that wrote lines of another file here which a turn has carried there, by the numbers of the lines.
+func (r *Review) carried(origins []Origin, lines []string) map[int]int32 {
+	from := map[int]int32{}
 	var turns []string
 	for _, o := range origins {
 		turn := o.turn()
@@ -44,25 +94,7 @@ func (r *Review) Carried(origins []Origin, text string) []Origin {
 			from[i] = by
 		}
 	}
-	if len(from) == 0 {
-		return origins
-	}
-	var all []Origin
-	removed := r.past.Replaced()
-	for _, o := range origins {
-		for i := o.From; i < o.To; i++ {
-			if by, is := from[i]; is {
-				all = r.origin(all, i, max(by, -by), Origin{ByText: by < 0}, lines[i], removed)
-			} else if n := len(all) - 1; n >= 0 && i > o.From && all[n].like(&o) {
-				all[n].To = i + 1
-			} else {
-				one := o
-				one.From, one.To = i, i+1
-				all = append(all, one)
-			}
-		}
-	}
-	return all
+	return from
 }
 
 // turn names the turn whose edit wrote the lines; "" if they are not known, or only by their text.

@@ -1,5 +1,7 @@
 package history
 
+import "maps"
+
 // A First says, if it is known, which edit wrote a line that later edits have only moved, or taken away and brought back. A rewind of these
 // goes by their own numbers. The note lasts as long as the line, whatever becomes of what is around it.
 type First struct {
@@ -41,13 +43,27 @@ func (f *File) ToNote() bool { return f != nil && f.Noted < f.Groups }
 
 // Note returns the history with notes of present lines that edits have written since the last ones were taken.
 func (f *File) Note(first map[int]First) *File {
-	noted, b := *f, builder{}
+	noted := *f.note(first, f.Noted)
 	noted.Noted = f.Groups
+	return &noted
+}
+
+// Learn returns the history with notes of present lines that something else tells than this history, and with times of their edits.
+func (f *File) Learn(first map[int]First, at map[int32]int64) *File {
+	learned := *f.note(first, -1)
+	learned.At = map[int32]int64{}
+	maps.Copy(learned.At, at)
+	maps.Copy(learned.At, f.At)
+	return &learned
+}
+
+func (f *File) note(first map[int]First, after int32) *File {
+	noted, b := *f, builder{}
 	for _, r := range f.Runs {
 		b.line = r.From
 		for i := r.From; i < r.To; i++ {
 			is := r.First
-			if n, found := first[i]; found && r.Group > f.Noted {
+			if n, found := first[i]; found && r.Group > after {
 				is = n
 			}
 			b.alive(r.Author, is, 1)

@@ -2,6 +2,7 @@ package review
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"cursord/daemon/internal/atomicfile"
@@ -144,6 +145,30 @@ func (r *Reviewer) copiedBack(t *Worktree, to string, now atomicfile.State) *fil
 		}
 	}
 	return nil
+}
+
+// noteCarried has files of a tree, of which some have changed, take note of the lines that a turn has carried from one that is gone to another one,
+// which it has not only moved: it has also changed the text.
+func (r *Reviewer) noteCarried(t *Worktree, changed ...*file) {
+	var gone, there []*file
+	for _, f := range t.files {
+		if f.Review == nil || !f.Review.Pending() || f.outside() {
+			continue
+		}
+		if f.Review.Deleted() {
+			gone = append(gone, f)
+		} else {
+			there = append(there, f)
+		}
+	}
+	for _, from := range gone {
+		for _, f := range there {
+			if path.Ext(f.path) == path.Ext(from.path) && (slices.Contains(changed, f) || slices.Contains(changed, from)) && f.Review.TakeOver(from.Review) {
+				f.Unstored = true
+				r.affected[f] = true
+			}
+		}
+	}
 }
 
 // readable returns the review of a path that holds now, for taking in a change of it; nil if it has to start anew.

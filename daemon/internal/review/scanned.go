@@ -46,6 +46,7 @@ func (r *Reviewer) takeInScan(t *Worktree, s *snapshot.Snapshot, list []snapshot
 			}
 		}
 	}
+	r.noteCarried(t, changed...)
 	r.save(changed...)
 }
 

@@ -108,6 +108,7 @@ func (r *Reviewer) takeIn(in *Worktree, wr *toolcalls.Written) {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}
 	}
+	r.noteCarried(in, f)
 	if r.stale(f) {
 		r.save(f)
 	}

@@ -55,3 +55,40 @@ func TestWhyOfWhatAnAgentBroughtBack(t *testing.T) {
 		})
 	}
 }
+
+// TestWhyOfAFileThatACommandMovesAndChanges: a command moves a file and changes a line of it at once. The other lines are the person's, in both
+// places, whatever comes back by a stash, and an export says so too.
+func TestWhyOfAFileThatACommandMovesAndChanges(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Makes("for i in 1 2 3 4 5; do echo compute_value_$i = lookup_thing_$i; done >f.txt")
+	w.Commits()
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines([]string{world.InitLine}, world.Shells("a", "mv f.txt g.txt; sed -i 3s/.*/line_of_the_turn/ g.txt"), []string{world.Succeeds("Done.")})...)
+	session := e.Turn(nil).SessionID
+	why := func(path string) (written []int) {
+		t.Helper()
+		var out struct{ Lines []api.WhyLine }
+		e.Must("file/why", world.Obj{"workspace": w.Root, "path": path}, &out)
+		for _, l := range out.Lines {
+			for i := l.From; l.Source != nil && i < l.To; i++ {
+				written = append(written, i)
+			}
+		}
+		return written
+	}
+	var out api.SessionExport
+	e.Must("session/export", world.Obj{"sessionId": session}, &out)
+	var lines []string
+	for _, p := range out.Parts {
+		for i := 0; p.Written != nil && i < len(p.Written.Lines); i++ {
+			lines = append(lines, p.Written.Lines[i].Text...)
+		}
+	}
+	require.Equal(t, []string{"line_of_the_turn"}, lines)
+	w.Git("stash", "-uq")
+	require.Empty(t, why("f.txt"))
+	w.Git("stash", "pop", "-q")
+	require.Equal(t, []int{2}, why("g.txt"))
+}
