@@ -158,7 +158,7 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	return p, err
 }
 
-// copiesFirst orders the plans of a rewind: a change of the work tree has the copies look at it, and they must hold by then what
+// copiesFirst orders the plans of a rewind or a step of one, or of a reject: a change of the work tree has the copies look at it, and they must hold by then what
 // their reviews say.
 func copiesFirst(plan []*planned) {
 	rank := map[bool]int{true: -1} // by isolation

@@ -171,7 +171,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	}
 	g.Files = slices.DeleteFunc(g.Files, func(gf decisionlog.File) bool { return gone[gf.N] })
 	out.Applied, out.Step = g.Hunks(), g.Step()
-	if g.Rewind {
+	if !g.Accept {
 		copiesFirst(plan)
 	}
 	drop, err := r.intend(stored.Intent{Group: g, N: g.N}, plan)
