@@ -17,14 +17,52 @@ type Change struct {
 }
 
 // Patch returns changes as one patch in git's format, by path: one file may go from a path and another come to it. A path that changes in
-// several trees is in the patch as the first change has it.
+// several trees is in the patch as the tree has it where most lines change, or the first such tree: a copy has pending lines, too.
 func Patch(limits diffs.Limits, changes []Change) string {
-	tree, source, before, after := map[string]string{}, map[string]string{}, map[string]diffs.Content{}, map[string]diffs.Content{}
+	var trees []string
+	in := map[string][]Change{}
 	for _, c := range changes {
-		if other, known := tree[c.To]; known && other != c.Tree {
-			continue
+		if in[c.Tree] == nil {
+			trees = append(trees, c.Tree)
 		}
-		tree[c.From], tree[c.To] = c.Tree, c.Tree
+		in[c.Tree] = append(in[c.Tree], c)
+	}
+	of, left := map[string]diffs.FilePatch{}, map[string]bool{} // by path; left are paths from where files move
+	for _, tree := range trees {
+		patches := patchesOf(limits, in[tree])
+		for _, p := range patches {
+			if known, has := of[p.Path]; !left[p.Path] && (!has || lines(p) > lines(known)) {
+				of[p.Path] = p
+			}
+		}
+		for _, p := range patches {
+			left[p.OldPath] = true
+		}
+	}
+	var patches []diffs.FilePatch
+	for _, path := range slices.Sorted(maps.Keys(of)) {
+		patches = append(patches, of[path])
+	}
+	return string(diffs.Unified(patches))
+}
+
+// lines counts the lines that a patch removes and adds.
+func lines(p diffs.FilePatch) (n int) {
+	for _, h := range p.Hunks {
+		for _, l := range h.Lines {
+			if l != "" && l[0] != ' ' {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// patchesOf returns the changes of one tree, by path.
+func patchesOf(limits diffs.Limits, changes []Change) (patches []diffs.FilePatch) {
+	paths, source, before, after := map[string]bool{}, map[string]string{}, map[string]diffs.Content{}, map[string]diffs.Content{}
+	for _, c := range changes {
+		paths[c.From], paths[c.To] = true, true
 		if c.Before.Exists {
 			before[c.From] = c.Before
 		}
@@ -43,8 +81,7 @@ func Patch(limits diffs.Limits, changes []Change) string {
 	}
 	moved := slices.Collect(maps.Values(olds))
 	src := &diffs.Source{Via: diffs.ViaEdit}
-	var patches []diffs.FilePatch
-	for _, path := range slices.Sorted(maps.Keys(tree)) {
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if slices.Contains(moved, path) {
 			continue
 		}
@@ -58,5 +95,5 @@ func Patch(limits diffs.Limits, changes []Change) string {
 			patches = append(patches, review.Patch(path, nil))
 		}
 	}
-	return string(diffs.Unified(patches))
+	return patches
 }
