@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // mostCompared bounds how many lines AsBefore compares in one place.
 const mostCompared = 1 << 18
@@ -61,17 +64,16 @@ func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool
 
 // asBefore is AsBefore for a part of the file. Lines that stay and for which ends holds are where a place ends.
 func asBefore(part []standing, ends func(standing) bool, found func(line int, by int32)) {
-	var edits []Author
-	there := false
+	seen, there := map[Author]bool{}, false
 	for _, s := range part {
 		there = there || s.at >= 0
-		edits = append(edits, s.from, s.to)
+		seen[s.from], seen[s.to] = true, true
 	}
-	slices.SortFunc(edits, byTime)
-	edits = slices.DeleteFunc(slices.Compact(edits), func(a Author) bool { return a.By <= 0 })
-	if !there || len(edits) == 0 {
+	maps.DeleteFunc(seen, func(a Author, _ bool) bool { return a.By <= 0 })
+	if !there || len(seen) == 0 {
 		return
 	}
+	edits := slices.SortedFunc(maps.Keys(seen), byTime)
 	if most := max(1, mostCompared/len(part)); len(edits) > most {
 		edits = edits[len(edits)-most:]
 	}

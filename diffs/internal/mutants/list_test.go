@@ -184,6 +184,22 @@ func weave() []mutant {
 			old: "if r.shape().sum() == d.After {",
 			now: "if false {",
 		},
+		{
+			name: "who wrote a line first is forgotten when somebody changes what is beside it", file: "diffs/past.go",
+			old: "if r.past.ToNote() {", now: "if false {", tests: "diffs TestLinesBeside|TestWhatCame",
+		},
+		{
+			name: "any line that stays divides a text that came back", file: "diffs/history/asbefore.go",
+			old: "return count[s.text] == 1", now: "return true", tests: "diffs TestTextsThatAgents",
+		},
+		{
+			name: "lines come back that were removed later", file: "diffs/history/asbefore.go",
+			old: "return byTime(d.removed(), latest) > 0", now: "return false", tests: "diffs TestTextsThatAgents",
+		},
+		{
+			name: "what an edit goes on to write is not looked at", file: "diffs/history/take.go",
+			old: "t.noted = min(t.noted, by.Group-1)", now: "t.noted = t.noted + 0", tests: "diffs TestWhatCame",
+		},
 	}
 }
 
