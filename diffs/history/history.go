@@ -252,11 +252,11 @@ func (f *File) Over(lines int, whose map[int]int32, dead []Grave) *File {
 		if b.share(c.graves()); i == lines {
 			break
 		}
-		by := c.next()
-		if n, is := whose[i]; is {
-			by = Author{By: n}
+		is := c.next()
+		if n, given := whose[i]; given {
+			is.Author, is.First = Author{By: n}, First{}
 		}
-		b.alive(by, 1)
+		b.alive(is.Author, is.First, 1)
 	}
 	over.Runs, over.Dead = b.runs, b.dead
 	return &over
