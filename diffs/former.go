@@ -7,12 +7,13 @@ import (
 	"io"
 	"slices"
 
+	"cursord/diffs/history"
 	"cursord/diffs/internal/linetext"
 	"cursord/diffs/internal/weave"
 )
 
 // A copy's review follows the baseline's file. What a person does there need not last: another session's accept is undone, or
-// git goes to a branch and back. So a review depends on the states, and not on the way between them: as long as nobody but
+// git goes to a branch and back. The review of a file itself follows what decisions about copies write to it. So a review depends on the states, and not on the way between them: as long as nobody but
 // that file changes it, each new content is merged into the review from before the first one.
 
 // A Former is a review from before a change of the baseline.
@@ -102,6 +103,25 @@ func (r *Review) noteFormer(f Former) {
 	r.formers = append(list, f)
 }
 
+// observeFrom is ObserveFrom, for another review whose edits l knows.
+func (r *Review) observeFrom(now Content, l *lender) (changed bool) {
+	r.forget()
+	before, was, from := r.shape().sum(), r.present(), -1
+	remoded := now.Mode != 0 && now.Mode != r.isMode && r.file(weave.Current)
+	if now.Exists != r.is || now.Exists && (remoded || !r.holds(weave.Current, now.body())) {
+		from = r.goBack(now)
+	}
+	r.observe(now.Exists, now.body(), 0)
+	r.observeAttrs(now.Mode, 0)
+	r.comeFrom(from)
+	if r.shape().sum() == before {
+		return false
+	}
+	r.followLent(was, history.Person, 0, l)
+	r.rev++
+	return true
+}
+
 // beforeFollowing returns a copy of r for carry; nil if r has come from no former.
 func (r *Review) beforeFollowing() *Review {
 	if !r.Follows() {
@@ -124,7 +144,11 @@ func (r *Review) carry(was *Review, change func(former *Review) bool) {
 	}
 	f.past, f.formers = nil, nil
 	now := f.Copy()
-	now.ObserveBaseline(r.Baseline())
+	if r.copied {
+		now.ObserveBaseline(r.Baseline())
+	} else {
+		now.observeFrom(r.Current(), nil)
+	}
 	after := r.like()
 	if now.like() != after {
 		return

@@ -24,9 +24,7 @@ func (r *Review) Begin(now Content, by *Source) {
 
 // Observe takes in the file's present content and its author: an edit of the agent, or a person if by is nil. It
 // reports whether the review changed, which is possible even if the file did not.
-func (r *Review) Observe(now Content, by *Source) (changed bool) { return r.observeAs(now, by, nil) }
-
-func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool) {
+func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()
 	before, edits, n, was, mine := r.shape().sum(), r.sources, int32(0), r.present(), r.beforeFollowing()
 	if by != nil {
@@ -46,7 +44,7 @@ func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool)
 	if by != nil {
 		who = history.Agent
 	}
-	r.followLent(was, who, n, lent)
+	r.follow(was, who, n)
 	r.rev++
 	if mine != nil && by != nil {
 		r.carry(mine, func(former *Review) bool {

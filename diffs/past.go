@@ -297,7 +297,7 @@ type lender struct {
 }
 
 // ObserveFrom is Observe by a person who has accepted changes of another review of the file, whose edits the history gets: that of a copy which
-// only the agent writes.
+// only the agent writes. It need not last: once the accept is taken back, what was pending is pending again.
 func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
 	l := &lender{from: from, wrote: map[string][]Source{}, killed: map[string][]Source{}}
 	for i, a := range from.present().lines {
@@ -315,7 +315,7 @@ func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
 			}
 		}
 	}
-	return r.observeAs(now, nil, l)
+	return r.observeFrom(now, l)
 }
 
 // source returns whose an edit is. In the other review, no change is a person's.

@@ -27,6 +27,15 @@ func Order(n int, of func(i int) (in any, c *Change)) []int {
 		}
 		return 1
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+	ranks, least := make([]int, n), map[place]int{}
+	for i := range ranks {
+		ranks[i] = rank(i)
+		if in, c := of(i); c != nil && c.From == c.To && c.Writes() {
+			at := place{in, c.To}
+			ranks[i] = max(ranks[i], least[at])
+			least[at] = ranks[i]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
 	return order
 }

@@ -15,12 +15,16 @@ func (g *Group) Name(now time.Time) string {
 	if step.Hunks != 1 {
 		name = fmt.Sprintf("the %s of %d hunks", step.Kind, step.Hunks)
 	}
-	switch len(g.Files) {
+	paths := map[string]bool{} // several sessions may have changed one file
+	for _, f := range g.Files {
+		paths[f.Path] = true
+	}
+	switch len(paths) {
 	case 0:
 	case 1:
 		name += " in " + g.Files[0].Path
 	default:
-		name += fmt.Sprintf(" in %d files", len(g.Files))
+		name += fmt.Sprintf(" in %d files", len(paths))
 	}
 	if step.Kind == api.StepCommit {
 		name = fmt.Sprintf("the accept of %s by a commit", name[len("the commit of "):])

@@ -12,6 +12,7 @@ func TestName(t *testing.T) {
 	for want, g := range map[string]*Group{
 		"the accept of 1 hunk in a":                       decided("a"),
 		"the accept of 2 hunks in 2 files by a commit":    {Accept: true, Commit: true, Files: decided("a", "b").Files},
+		"the accept of 2 hunks in a":                      {Accept: true, Files: decided("a", "a").Files},
 		"the reject of 1 hunk in a (14:03)":               {Files: decided("a").Files, At: now.Add(-27 * time.Minute).UnixMilli()},
 		"the rewind of 2 hunks in 2 files (25 Nov 14:30)": {Rewind: true, Files: decided("a", "b").Files, At: now.Add(-24 * time.Hour).UnixMilli()},
 	} {

@@ -72,7 +72,11 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 				s.path, s.real = f.realPath(), r.readSaved(f)
 			}
 		}
-		if s.path == f.path && f.claimed() == nil && !unknown && f.tree.Shows(f.path) {
+		then, planned := r.ahead.at(s.path)
+		if planned {
+			s.real = then
+		}
+		if s.path == f.path && f.claimed() == nil && !unknown && !planned && f.tree.Shows(f.path) {
 			s.here = s.real // both were read from one file, which may have changed in between
 		}
 		for _, img := range []atomicfile.State{s.here, s.real} {
@@ -95,6 +99,13 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			break
 		}
 		undo := f.keep()
+		if planned {
+			s.unplan = undo
+			f.Review.ObserveBaseline(s.real.Content)
+			s.brings = r.changeHere(f, s)
+			s.here = atomicfile.State{Content: f.Review.Current()}
+			break
+		}
 		if !r.takeSave(f, s.real) {
 			saving := r.takePersons(f, s.real, s.path)
 			if saving != attribution.NotSaving && wait {

@@ -42,6 +42,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		return false
 	}
 	var skipped []api.Skipped
+	defer func() { r.ahead = ahead{} }()
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
 			r.refreshPending() // publishes the new contents of the disk
@@ -63,11 +64,12 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	was, said := sums(choices, dec.Accept), comment(choices, dec.Comment) // before a rejected move takes a file's diff away
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &decisionlog.Group{Accept: dec.Accept, Commit: dec.Commit}
-	plan, failed := r.planAll(choices, dec)
+	plan, failed := r.planAll(choices, dec, was)
 	drop, err := r.intend(stored.Intent{Group: *g}, plan)
 	if err != nil {
 		return fail(err)
 	}
+	r.ahead.begins()
 	var touched []*file
 	inBuffers := map[int]*unsaved.Buffer{} // by their place in the group
 	for _, i := range writeOrder(plan) {
@@ -139,12 +141,22 @@ func (c *choice) decide(review *diffs.Review, dec api.Decision) (diffs.Decision,
 	return review.Decide(c.ids, dec.Accept, diffshape.Range(dec.Lines))
 }
 
-// planAll plans choices on the disk. Each gets a plan, or an error that says why it has none.
-func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
+// planAll plans choices on the disk. Each gets a plan, or an error that says why it has none. One for a file that an earlier plan writes
+// begins with what that leaves there; was gets the sum of that.
+func (r *Reviewer) planAll(choices []*choice, dec api.Decision, was []string) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
 	for i, c := range choices {
 		if len(c.ids) == 0 || c.buffer != nil {
 			continue
+		}
+		if _, planned := r.ahead.at(c.f.realPath()); planned {
+			if failed[i] = r.prepareAgain(c, dec); failed[i] != nil || len(c.ids) == 0 {
+				if c.disk.unplan != nil {
+					c.disk.unplan()
+				}
+				continue
+			}
+			was[i] = c.f.SumBefore(nil, dec.Accept)
 		}
 		words := r.words(c, dec)
 		p, err := r.plan(dec.Client, c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) { return c.decide(review, dec) })
@@ -154,8 +166,22 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 		}
 		p.rejections = words.Of(p.done.Hunks)
 		plan[i] = p
+		r.ahead.plans(p)
 	}
 	return plan, failed
+}
+
+// prepareAgain is prepare for a file that an earlier plan is to write. What that leaves of the hunks is decided.
+func (r *Reviewer) prepareAgain(c *choice, dec api.Decision) error {
+	ids := c.ids
+	if c.prints == nil {
+		c.ids = nil
+	}
+	if err := r.prepare(c, dec, new([]api.Skipped)); err != nil || c.prints != nil {
+		return err
+	}
+	c.ids = slices.DeleteFunc(c.ids, func(id uint64) bool { return !slices.Contains(ids, id) })
+	return nil
 }
 
 // writeOrder returns the order in which to carry out plans.
@@ -295,7 +321,8 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		}
 		return nil
 	}
-	disk, err := r.refresh(f)
+	disk, err := r.refreshAhead(f)
+	c.disk = disk
 	if err == nil {
 		c.buffer, err = f.BufferForHunks(dec.Client, f.WritesReal(dec.Accept))
 	}
@@ -311,7 +338,6 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		}
 		return nil
 	}
-	c.disk = disk
 	if c.prints != nil {
 		for _, id := range c.ids {
 			if f.Fingerprint(dec.Client, id) != c.prints[id] {

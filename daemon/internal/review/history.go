@@ -146,6 +146,9 @@ func (r *Reviewer) Tree() git.Tree { return git.Tree{Dir: r.setup.Root, Guard: r
 func (r *Reviewer) inherit(f *file, c *treeChange) {
 	t := r.shared()
 	real := t.files[c.From]
+	if r.ahead.files[real] {
+		return // it has it already
+	}
 	if real != nil && r.load(real) != nil {
 		return // it starts anew
 	}

@@ -11,6 +11,10 @@ type sides struct {
 	here atomicfile.State // the content where the agent works
 	real atomicfile.State // for a file in a copy: the content in the work tree
 	path string           // for a file in a copy: the path of real
+
+	// Where earlier plans of a request are to write real.
+	brings *treeChange // brings the copy what these write: here is what it holds then
+	unplan func()      // restores the review from before that
 }
 
 // refresh takes in the present content of a file. The author of a difference is a person, or an agent whose call is open. If

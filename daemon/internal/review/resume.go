@@ -50,7 +50,10 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 			at[i] = atomicfile.Foreign
 			r.setup.Log.Error("a decision cannot be finished", "path", in.Files[i].To, "err", err)
 		}
-		begun = begun || at[i] == atomicfile.Carried && changes[i].Writes()
+	}
+	chained(changes, at)
+	for i, c := range changes {
+		begun = begun || at[i] == atomicfile.Carried && c.Writes()
 	}
 	g := in.Group
 	var files []*file

@@ -60,6 +60,7 @@ type Reviewer struct {
 	deferred  map[*file]bool    // files to read again once the calls of their agents have ended
 	head      commits.Head
 	answers   origins.Answers // what is known of commits
+	ahead     ahead           // of the request that is being carried out
 	watch     *watch.Files
 	rewatch   bool // the set of pending files may have changed since watch was given its paths
 

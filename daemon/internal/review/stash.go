@@ -8,10 +8,10 @@ import (
 
 // away reports whether hunks of the file may come back.
 func (f *file) away() bool {
-	if f.tree.Isolated() {
-		return f.Review == nil && f.stored.Formers != nil || f.Review != nil && f.Review.Follows()
+	if f.Review == nil {
+		return f.stored.Formers != nil || f.stored.Stashed != nil
 	}
-	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.Rev == f.Review.Rev()
+	return f.Review.Follows() || f.stashed != nil && f.stashed.Rev == f.Review.Rev()
 }
 
 // loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.

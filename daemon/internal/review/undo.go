@@ -59,7 +59,10 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	var touched, inBuffers, held []*file
 	defer func() { r.letGo(client, held...) }()
 	var restore []func()
+	r.ahead = ahead{}
+	defer func() { r.ahead = ahead{} }()
 	rollback := func(err error) bool {
+		r.ahead = ahead{}
 		for _, back := range restore {
 			back()
 		}
@@ -88,9 +91,12 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if f == nil {
 			return rollback(r.withoutLost(next, gf.Path))
 		}
-		disk, err := r.refresh(f)
+		disk, err := r.refreshAhead(f)
 		if err != nil {
 			return rollback(err)
+		}
+		if disk.unplan != nil {
+			restore = append(restore, disk.unplan)
 		}
 		if !r.reread(g.N, gf, undo) {
 			continue
@@ -163,7 +169,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 				out.Edits = append(out.Edits, *edits)
 			}
 		}
-		plan = append(plan, p)
+		if plan = append(plan, p); !g.Rewind {
+			r.ahead.plans(p)
+		}
 		touched = append(touched, f)
 	}
 	if nothing != nil && len(plan)+len(inBuffers) == 0 {
@@ -178,6 +186,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	if err != nil {
 		return rollback(err)
 	}
+	r.ahead.begins()
 	for j, p := range plan {
 		if err := r.carryOut(p); err != nil {
 			for _, back := range restore {

@@ -32,13 +32,17 @@ type planned struct {
 	rejections []decisionlog.Rejection // for agents, once the change is carried out
 	change     *treeChange
 	inCopy     *treeChange // what a decision that changes both sides of a file in a copy changes there; else nil
+	brings     *treeChange // what earlier plans bring to a file in a copy, before the change; else nil
 	undo       func()      // restores the review from before the decision
 }
 
 // plan makes a decision in a file's review, and computes the change of the disk that follows; s is the disk's present
 // content. If it returns an error, nothing has changed.
 func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
-	p := &planned{f: f, undo: f.keep()}
+	p := &planned{f: f, undo: f.keep(), brings: s.brings}
+	if s.unplan != nil {
+		p.undo = s.unplan
+	}
 	var err error
 	if p.done, err = decide(f.Review); err != nil {
 		p.undo()
@@ -47,7 +51,7 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.Isolated() {
 		p.change = r.changeHere(f, s) // the work tree has a review of its own
 	}
-	if p.done.ChangesBoth() && f.tree.Isolated() {
+	if p.done.ChangesBoth() && f.tree.Isolated() && p.change.in != f.tree {
 		p.inCopy = r.changeHere(f, s)
 	}
 	if err = r.heldElsewhere(client, p.change); err != nil {
@@ -174,7 +178,13 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 // carryOut writes what was planned. If it returns an error, nothing has changed. A copy that cannot be written lags behind: what it has then
 // is to be reviewed again.
 func (r *Reviewer) carryOut(p *planned) error {
-	if err := r.write(p.f, p.change); err != nil || p.inCopy == nil || p.inCopy == p.change {
+	delete(r.ahead.files, p.f)
+	if p.brings != nil {
+		if err := r.write(p.f, p.brings); err != nil {
+			return err
+		}
+	}
+	if err := r.write(p.f, p.change); err != nil || p.inCopy == nil {
 		return err
 	}
 	if err := r.write(p.f, p.inCopy); err != nil {
@@ -273,6 +283,7 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 				}
 				r.affected[other] = true
 				switch {
+				case r.ahead.files[other]: // it has what all plans leave there
 				case !t.Isolated() && img.Unreadable == "":
 					other.Review.Observe(img.Content, nil)
 				case t.Isolated() && !t.busy:
