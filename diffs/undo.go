@@ -203,7 +203,8 @@ func (r *Review) restoreAround(d Decision) error {
 	if d.Before.Whole != nil || r.whole != nil || !r.is || !r.was && d.Before.Was || !r.restorable(d) {
 		return ErrOvertaken
 	}
-	if d.Op && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
+	kept := r.keptThrough(d)
+	if d.Op && !kept && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
 		return ErrOvertaken // the file was gone since, and is now another one
 	}
 	place := make(map[uint64]int, len(r.weave.Atoms))
@@ -215,7 +216,7 @@ func (r *Review) restoreAround(d Decision) error {
 	change := make(map[int]weave.Atom)
 	notes := make(map[*decidedAtom]weave.Atom)
 	goes := d.atoms(func(a *decidedAtom) bool { return a.Gone })
-	met := !d.Accept || d.Unknown || d.Mode || d.Move
+	met := !d.Accept || d.Unknown || d.Mode || d.Move || kept
 	for _, run := range d.Runs {
 		places, cursor := run.places(place, r.weave.Atoms, goes), -1
 		typed := typedLines{atoms: r.weave.Atoms, last: d.Last, run: &run, made: !d.Accept}
@@ -264,7 +265,9 @@ func (r *Review) restoreAround(d Decision) error {
 	if d.Unknown && r.unknown.ID == 0 {
 		r.unknown = d.Before.Unknown
 	}
-	r.reopen(d)
+	if r.reopen(d); kept {
+		r.deleteAgain(d)
+	}
 	if r.weave.Repair(); d.Last != 0 {
 		r.weave.Meet(d.Last, func(a *weave.Atom) bool { return a.Del != 0 }, weave.Texts) // deleted lines that a person has typed again since
 	}
