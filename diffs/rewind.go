@@ -108,6 +108,9 @@ func (r *Review) without(of map[int32]bool) (changes int, left Left, forgets boo
 	r.forget()
 	target := r.target(back, before.lines)
 	after := r.pendingAfter(back, of, target)
+	if r.copied && target.Exists && target.Target == "" && !r.is && r.file(weave.Baseline) && len(after.mode) == 0 {
+		target.Mode = r.wasMode // a person may have changed it since
+	}
 	atoms := r.revived(of, back)
 	if atoms != nil {
 		r.weave.Atoms, r.is, r.op = atoms, true, fileOp{}
