@@ -111,7 +111,6 @@ func (o *overlaid) barred(path string) bool {
 
 func (o *overlaid) Name() string                 { return o.root }
 func (o *overlaid) Kind() string                 { return copytree.KindOverlay }
-func (o *overlaid) TookIn(string) error          { return nil }
 func (o *overlaid) Differences() []copytree.Note { return nil }
 
 func (o *overlaid) Valid() bool { return filestat.Of(o.in(copytree.OverlayMark)).Exists() }
@@ -229,13 +228,27 @@ func (o *overlaid) Begun() error {
 	return err
 }
 
+// TookIn lets a path show what people do there if the agent has the same. While a turn runs, the turn's end does that.
+func (o *overlaid) TookIn(path string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mounted != nil {
+		return nil
+	}
+	return o.settleAt(path)
+}
+
 func (o *overlaid) End() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.turns--; o.turns == 0 {
-		o.mounted.Close()
-		o.mounted = nil
+	if o.turns--; o.turns > 0 {
+		return
 	}
+	o.mounted.Close()
+	o.mounted = nil
+	ctx, cancel := context.WithTimeout(context.Background(), mountTime)
+	defer cancel()
+	_ = o.settleFiles(ctx) // the next turn tries again, and tells people why it fails
 }
 
 func (o *overlaid) Enter(cmd *overlay.Command) error {

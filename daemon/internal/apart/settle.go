@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +17,18 @@ import (
 	"cursord/daemon/overlay"
 )
 
-// settle drops from the upper folder what the work tree holds as well, so that these paths show what people do there. The turn that ends
-// may have left processes that still write to the upper folder: nothing here leaves it through a link, nor waits for a file.
+// settle drops from the upper folder what the work tree holds as well, so that these paths show what people do there, and brings the work
+// tree's repository. The turn that ends may have left processes that still write to the upper folder: nothing here leaves it through a link,
+// nor waits for a file.
 func (o *overlaid) settle(ctx context.Context) error {
+	if err := o.settleFiles(ctx); err != nil {
+		return err
+	}
+	return o.settleGit(ctx)
+}
+
+// settleFiles is settle without the repository. Each turn ends with it, because what is equal then may differ when people go on.
+func (o *overlaid) settleFiles(ctx context.Context) error {
 	upper, err := os.OpenRoot(o.in(upperName))
 	if err != nil {
 		return err
@@ -42,10 +52,51 @@ func (o *overlaid) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.drop(ctx, upper, list); err != nil {
+	return o.drop(ctx, upper, list)
+}
+
+// settleAt is settleFiles for one path, and for the folders on the way to it.
+func (o *overlaid) settleAt(name string) error {
+	upper, err := os.OpenRoot(o.in(upperName))
+	if err != nil {
 		return err
 	}
-	return o.settleGit(ctx, upper)
+	defer upper.Close()
+	var list []overlay.Change
+	at := ""
+	for part := range strings.SplitSeq(name, "/") {
+		at = path.Join(at, part)
+		kind, err := o.kindAt(upper, at)
+		if err == nil && kind == overlay.Replaced && !inGit(at) {
+			kind, err = overlay.Folder, overlay.Merge(upper, at, o.lower(at))
+		}
+		if err != nil {
+			return err
+		}
+		if list = append(list, overlay.Change{Path: at, Kind: kind}); kind != overlay.Folder {
+			break
+		}
+	}
+	return o.drop(context.Background(), upper, list)
+}
+
+// kindAt returns what the upper folder holds at a path; "" if it holds nothing.
+func (o *overlaid) kindAt(upper *os.Root, name string) (overlay.Kind, error) {
+	info, err := upper.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case overlay.IsWhiteout(info):
+		return overlay.Removed, nil
+	case !info.IsDir():
+		return overlay.Written, nil
+	}
+	if opaque, err := overlay.IsOpaque(o.upper(name)); err != nil || opaque {
+		return overlay.Replaced, err
+	}
+	return overlay.Folder, nil
 }
 
 // drop removes those of the changes that the work tree has as well.
@@ -143,7 +194,12 @@ const (
 // settleGit brings the work tree's repository into the tree if its commits have changed since the last turn began, as in a copy: HEAD,
 // the branches and the index are those of the work tree then. Commits that only the agent has made keep refs below refs/cursord/kept,
 // and its own branches stay.
-func (o *overlaid) settleGit(ctx context.Context, upper *os.Root) error {
+func (o *overlaid) settleGit(ctx context.Context) error {
+	upper, err := os.OpenRoot(o.in(upperName))
+	if err != nil {
+		return err
+	}
+	defer upper.Close()
 	if info, err := upper.Lstat(".git"); err != nil || !info.IsDir() {
 		return nil
 	}
