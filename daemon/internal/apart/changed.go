@@ -3,7 +3,6 @@ package apart
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,17 +26,15 @@ func (o *overlaid) Changed(ctx context.Context) (list []string, hidden int, err 
 		return nil, 0, err
 	}
 	rules := false // the agent has changed some
+	before, err := o.recorded()
+	if err != nil {
+		return nil, 0, err
+	}
 	below := func(dir string) {
-		filepath.WalkDir(o.lower(dir), func(full string, d fs.DirEntry, err error) error {
-			name, _ := filepath.Rel(o.root, full)
-			switch name = filepath.ToSlash(name); {
-			case err != nil || ctx.Err() != nil:
-			case d.Name() == ".git" && d.IsDir():
-				return fs.SkipDir
-			case !d.IsDir() && !o.shows(name):
+		o.below(ctx, dir, func(name string, folder bool) {
+			if !folder && !o.shows(name) && (before[name] || !before[dir]) {
 				list = append(list, name)
 			}
-			return ctx.Err()
 		})
 	}
 	for _, c := range changes {

@@ -21,13 +21,14 @@ import (
 
 // Names in the folder of a session. The agent sees nothing of it.
 const (
-	upperName = "upper"             // what the agent has changed
-	workName  = "work"              // the kernel's
-	noneName  = ".overlay/none"     // an empty folder
-	turnName  = ".overlay/turn"     // is as old as the begin of the last turn
-	nextName  = ".overlay/turn.new" // the same for a turn that is beginning
-	rulesName = ".overlay/rules"    // ignore files of the tree, while git is asked
-	whyName   = copytree.OverlayWhy // why the workspace does not suit an overlay any more
+	upperName  = "upper"             // what the agent has changed
+	workName   = "work"              // the kernel's
+	noneName   = ".overlay/none"     // an empty folder
+	turnName   = ".overlay/turn"     // is as old as the begin of the last turn
+	nextName   = ".overlay/turn.new" // the same for a turn that is beginning
+	rulesName  = ".overlay/rules"    // ignore files of the tree, while git is asked
+	recordName = ".overlay/record"   // what the work tree had where the agent has changed it; see hidden.go
+	whyName    = copytree.OverlayWhy // why the workspace does not suit an overlay any more
 )
 
 // mountTime bounds a mount between turns.

@@ -38,21 +38,35 @@ func (o *overlaid) settleFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	merged := false
+	before, err := o.recorded()
+	if err != nil {
+		return err
+	}
+	changed := false
 	for _, c := range list {
-		if c.Kind == overlay.Replaced && !inGit(c.Path) {
-			merged = true
-			if err := overlay.Merge(upper, c.Path, o.lower(c.Path)); err != nil {
-				return err
+		switch {
+		case c.Kind == overlay.Replaced && !inGit(c.Path):
+			err = overlay.Merge(upper, c.Path, o.lower(c.Path))
+		case c.Kind == overlay.Removed && !inGit(c.Path) && o.news(ctx, c.Path, before):
+			if err = upper.Remove(c.Path); err == nil {
+				err = o.uncover(ctx, upper, c.Path, before)
 			}
+		default:
+			continue
+		}
+		if changed = true; err != nil {
+			return err
 		}
 	}
-	if merged {
+	if changed {
 		if list, err = overlay.Changes(ctx, o.in(upperName)); err != nil {
 			return err
 		}
 	}
-	return o.drop(ctx, upper, list)
+	if err := o.drop(ctx, upper, list); err != nil {
+		return err
+	}
+	return o.record(ctx, list, before)
 }
 
 // settleAt is settleFiles for one path, and for the folders on the way to it.
