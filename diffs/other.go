@@ -22,6 +22,7 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
 	r.copied = true
 	before, was, from, pending := r.shape().sum(), r.present(), -1, r.Pending()
+	dead := slices.Clone(r.weave.Atoms)
 	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(weave.Baseline)
 	if now.Exists != r.was || now.Exists && (remoded || !r.holds(weave.Baseline, now.body())) {
 		from = r.goBack(now)
@@ -36,11 +37,36 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 		return false
 	}
 	r.follow(was, history.Person, 0)
-	if pending && !r.Pending() { // the person has all of the present content
+	if r.Pending() {
+		r.forgo(dead)
+	} else if pending { // the person has all of the present content
 		r.past = r.past.Decided(func(int) bool { return true })
 	}
 	r.rev++
 	return true
+}
+
+// forgo notes which lines that were pending as removed, among the atoms from before, a person has removed from the baseline, and which are
+// pending again.
+func (r *Review) forgo(before []weave.Atom) {
+	had, has := map[uint64]bool{}, map[uint64]bool{}
+	for _, a := range r.weave.Atoms {
+		has[a.ID] = true
+	}
+	var dead, back []history.Tombstone
+	var gone []bool
+	for _, a := range before {
+		if a.Del != 0 {
+			had[a.ID] = true
+			dead, gone = append(dead, history.Tombstone{Text: a.Text, Del: a.Del}), append(gone, !has[a.ID])
+		}
+	}
+	for _, a := range r.weave.Atoms {
+		if a.Del != 0 && !had[a.ID] {
+			back = append(back, history.Tombstone{Text: a.Text, Del: a.Del})
+		}
+	}
+	r.past = r.past.Forgone(dead, gone, back)
 }
 
 func (r *Review) observeBaseline(exists bool, b body) {
