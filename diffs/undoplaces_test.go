@@ -200,11 +200,10 @@ func (s *placesStory) requirePlaces(before, typed, undone []weave.Atom, gone map
 		last = at
 	}
 	last = -1
-	var lines []weave.Atom // what comes back, and what stays of the lines before
-	for _, a := range undone {
+	for _, a := range undone { // what comes back, and what stays of the lines before
 		if i, is := was[a.ID]; is {
 			require.Greater(s.t, i, last, "the order\n%s", why)
-			last, lines = i, append(lines, a)
+			last = i
 		}
 	}
 	others := func(from, to int) (other []weave.Atom) {

@@ -29,7 +29,7 @@ func TestListIsWhatTheStoreHas(t *testing.T) {
 	for _, op := range ops {
 		switch op := op.(type) {
 		case sessions.PutNote:
-			stored = append(stored, sessions.Numbered{N: op.N, Data: op.Data})
+			stored = append(stored, sessions.Numbered(op))
 		case sessions.DropNote:
 			for i, have := range stored {
 				if have.N == op.N {
