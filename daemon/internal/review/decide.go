@@ -64,7 +64,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	was, said := sums(choices, dec.Accept), comment(choices, dec.Comment) // before a rejected move takes a file's diff away
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &decisionlog.Group{Accept: dec.Accept, Commit: dec.Commit}
-	plan, failed := r.planAll(choices, dec, was)
+	plan, failed := r.planAll(choices, dec, was, &out.Skipped)
 	drop, err := r.intend(stored.Intent{Group: *g}, plan)
 	if err != nil {
 		return fail(err)
@@ -143,14 +143,14 @@ func (c *choice) decide(review *diffs.Review, dec api.Decision) (diffs.Decision,
 
 // planAll plans choices on the disk. Each gets a plan, or an error that says why it has none. One for a file that an earlier plan writes
 // begins with what that leaves there; was gets the sum of that.
-func (r *Reviewer) planAll(choices []*choice, dec api.Decision, was []string) (plan []*planned, failed []error) {
+func (r *Reviewer) planAll(choices []*choice, dec api.Decision, was []string, skipped *[]api.Skipped) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
 	for i, c := range choices {
 		if len(c.ids) == 0 || c.buffer != nil {
 			continue
 		}
 		if _, planned := r.ahead.at(c.f.realPath()); planned {
-			if failed[i] = r.prepareAgain(c, dec); failed[i] != nil || len(c.ids) == 0 {
+			if failed[i] = r.prepareAgain(c, dec, skipped); failed[i] != nil || len(c.ids) == 0 {
 				if c.disk.unplan != nil {
 					c.disk.unplan()
 				}
@@ -171,8 +171,9 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision, was []string) (p
 	return plan, failed
 }
 
-// prepareAgain is prepare for a file that an earlier plan is to write. What that leaves of the hunks is decided.
-func (r *Reviewer) prepareAgain(c *choice, dec api.Decision) error {
+// prepareAgain is prepare for a file that an earlier plan is to write. What that leaves of the hunks is decided; hunks that it makes are skipped,
+// because nobody has seen them.
+func (r *Reviewer) prepareAgain(c *choice, dec api.Decision, skipped *[]api.Skipped) error {
 	ids := c.ids
 	if c.prints == nil {
 		c.ids = nil
@@ -180,7 +181,14 @@ func (r *Reviewer) prepareAgain(c *choice, dec api.Decision) error {
 	if err := r.prepare(c, dec, new([]api.Skipped)); err != nil || c.prints != nil {
 		return err
 	}
-	c.ids = slices.DeleteFunc(c.ids, func(id uint64) bool { return !slices.Contains(ids, id) })
+	c.ids = slices.DeleteFunc(c.ids, func(id uint64) bool {
+		if slices.Contains(ids, id) {
+			return false
+		}
+		err := r.conflictHint(c.f, c.f.path+" is changed by another hunk of this decision, and so is this one", "look at what the hunk is now, and decide again")
+		*skipped = append(*skipped, skippedFor(c.f, id, err))
+		return true
+	})
 	return nil
 }
 
