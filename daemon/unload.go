@@ -40,11 +40,18 @@ func (w *workspace) touch() { w.touched.Store(int64(time.Since(w.d.began))) }
 func (d *Daemon) sweepLater() {
 	if !d.sweeping && !d.closed {
 		d.sweeping = true
-		d.sweeper = time.AfterFunc(d.unloadAfter/4, d.sweep)
+		d.sweeper = time.AfterFunc(d.unloadAfter/4, func() {
+			d.sweep()
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.sweeping = false; len(d.workspaces) > 0 {
+				d.sweepLater()
+			}
+		})
 	}
 }
 
-// sweep unloads the workspaces that have not been in use for a while.
+// sweep unloads the workspaces that have not been in use for a while. Two sweeps at once would take each other for users.
 func (d *Daemon) sweep() {
 	d.mu.Lock()
 	if d.closed {
@@ -80,12 +87,6 @@ func (d *Daemon) sweep() {
 	}
 	if gone.Load() >= freeFrom {
 		debug.FreeOSMemory()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sweeping = false
-	if len(d.workspaces) > 0 {
-		d.sweepLater()
 	}
 }
 
