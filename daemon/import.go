@@ -139,7 +139,7 @@ func (im *importer) free() {
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
 	s := *im.Session
 	if s.Workspace = w.root; s.Isolation == config.IsolationNone && w.d.settings().IsolationFor(w.root) == config.IsolationCopy {
-		// A file frees no agent from the copy that its person wants. The chat has gone on elsewhere, and cannot in a copy.
+		// The person wants copies, and no imported file overrules that. Its chat belongs to the work tree, and cannot go on in a copy.
 		s.Isolation, s.AgentSessionID, s.Rewound = config.IsolationCopy, nil, s.Turns > 0
 	}
 	fill, err := w.fill(s, sessions.Revive{ID: s.ID})

@@ -13,8 +13,9 @@ import (
 )
 
 // A copy's review follows the baseline's file. What a person does there need not last: another session's accept is undone, or
-// git goes to a branch and back. The review of a file itself follows what decisions about copies write to it. So a review depends on the states, and not on the way between them: as long as nobody but
-// that file changes it, each new content is merged into the review from before the first one.
+// git goes to a branch and back. The review of a file itself follows what decisions about copies write to it. So a review must depend on the
+// present content alone, and not on those before it: as long as nothing but that file changes the review, each new content is merged into the
+// review from before the first one.
 
 // A Former is a review from before a change of the baseline.
 type Former struct {

@@ -69,7 +69,7 @@ func (s *rewound) load() (old *Review, then []byte, err error) {
 	return old, then, nil
 }
 
-// catchUp brings what a person has changed in a text since a rewind, which left then, to the review from before it.
+// catchUp brings what a person has changed since a rewind to the review from before it. then is the text that the rewind left.
 func (r *Review) catchUp(since *Review, then string) error {
 	var s state
 	lines := r.whole == nil && since.whole == nil && r.is && since.is

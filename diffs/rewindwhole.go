@@ -7,9 +7,9 @@ import (
 	"cursord/diffs/internal/weave"
 )
 
-// beneathWhole returns the review from before the pending edit of others that was the last to make the file, to remove it, or to make a file with lines
-// of one without, or the other way round; nil if there is none, if somebody has changed the file since, or if that is not known any more. of has the
-// edits that are taken back.
+// beneathWhole returns the review from before the last change of the file as a whole: its creation, its removal, or a change between a text and a
+// content without lines. It returns nil if that change is not pending, is one of the edits that are taken back (of has them), or is not known any
+// more, or if somebody has changed the file since.
 func (r *Review) beneathWhole(of map[int32]bool) *Review {
 	n, whole := r.past.LastWhole()
 	if !whole || of[n] || !r.wholeBy(n) {
@@ -42,7 +42,7 @@ func (r *Review) wholeBy(n int32) bool {
 	return len(present) > 0
 }
 
-// putOver makes of r what it is if its last edit, which has changed the file as a whole, comes after another beginning.
+// putOver applies the last edit of r, which has changed the file as a whole, to another beginning, and makes r the result.
 func (r *Review) putOver(under *Review) {
 	n, _ := r.past.LastWhole()
 	now, op := r.Current(), r.op.ID

@@ -2,8 +2,8 @@ package diffs
 
 import "slices"
 
-// keptThrough reports whether d has accepted the deletion of a file in a copy that stayed, because a person had written lines of it since, and
-// that a person alone has changed after that.
+// keptThrough reports whether d has accepted a deletion that an agent made in a copy, the file stayed because a person had written in it, and
+// nobody but people has changed it after that.
 func (r *Review) keptThrough(d Decision) bool {
 	return d.Op && d.Accept && d.Before.Was && !d.Before.Is && r.copied && r.op.ID == 0 && !r.weave.Pending() &&
 		slices.ContainsFunc(d.Runs, func(run decidedRun) bool {

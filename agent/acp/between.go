@@ -14,7 +14,8 @@ const (
 	maxTold      = 2 << 10  // bytes of the notice
 )
 
-// overhear takes in a message that comes while no turn does. At a load that is what was said before: only turns make the process served.
+// overhear takes in a message that comes while no turn takes messages. Before the process serves its first turn, that is a chat being loaded: old
+// text, which is left out.
 func (p *proc) overhear(m message) {
 	if !p.served || m.method != "session/update" || p.elsewhere(m.params) {
 		return

@@ -16,9 +16,9 @@ type standing struct {
 	from, to Author // who wrote it and who removed it
 }
 
-// AsBefore finds present lines that are as they were before an edit, because later ones have brought them back: all lines of the file, or those
-// between two lines that were there then, and are there still. Of two lines with the same text, a comparison may have taken the wrong one for
-// the line that stays, so lines of which there is one come first, and only these make it sure. found is called with the number of each and the edit that wrote it first; 0: a person.
+// AsBefore finds present lines that later edits have brought back: the whole file, or all that stands between two lines that have stayed, is as it
+// was before an edit. It calls found for each such line, with the edit that wrote the line first; 0: a person. sure is false if one of the two
+// lines has a text that occurs more than once: a comparison may then have taken another line for the one that stayed.
 func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool)) {
 	if f == nil || len(f.Dead) == 0 {
 		return

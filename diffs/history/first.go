@@ -9,7 +9,7 @@ type First struct {
 	Whose int32 `json:"w,omitempty"` // 0: a person; negative as in Run
 }
 
-// of returns whose a line is that edit by has put there.
+// of returns the edit that wrote a line first, where by is the edit that put it where it is now.
 func (n First) of(by int32) int32 {
 	if n.Known {
 		return n.Whose

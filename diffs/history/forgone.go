@@ -2,8 +2,9 @@ package history
 
 import "slices"
 
-// Forgone returns the history after people's changes of the baseline: of the dead lines before, which were pending as removed, a person has
-// removed those for which gone is true, and no rewind brings them back. The lines back were removed so, and are pending again.
+// Forgone returns the history after a person has changed the baseline. before are dead lines whose removal was pending; where gone is true, the
+// person has removed the line too, and no rewind brings it back. back are lines that a person had removed in this way, and whose removal is
+// pending again.
 func (f *File) Forgone(before []Tombstone, gone []bool, back []Tombstone) *File {
 	if f == nil || !slices.Contains(gone, true) && len(back) == 0 {
 		return f

@@ -232,8 +232,8 @@ func (f *File) Give(by []int32) *File {
 	return &given
 }
 
-// Over returns the history of a file with some lines that has come in the place of a deleted one. Present line i is of edit whose[i], or of
-// nobody, if that is given; dead are lines of the deleted one that are not back, before those that are dead already.
+// Over returns the history of a file that has taken the place of a deleted one. Present line i is of edit whose[i], or a person's if that is 0; a
+// line without an entry stays whose it was. dead are the lines of the deleted file that are not back; they come before those that are dead here.
 func (f *File) Over(lines int, whose map[int]int32, dead []Grave) *File {
 	if f == nil {
 		f = &File{}

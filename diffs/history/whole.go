@@ -56,8 +56,8 @@ func (t *taking) removesOthers(op Op) bool {
 	return false
 }
 
-// deadBefore returns the lines that were dead when an edit made a file, which a person has removed. The operations before that one are left; without
-// one, there are no such lines.
+// deadBefore returns the lines that were dead when an edit made the file anew; a person has removed the file since. made is the place of that edit
+// among the operations.
 func (f *File) deadBefore(made int) (dead []Grave) {
 	last, group := int32(0), int32(-1) // the edit that had removed the file, and its latest group
 	for _, o := range f.Ops[:max(made, 0)] {

@@ -91,8 +91,8 @@ func (o *overlaid) news(ctx context.Context, dir string, r record) (found bool) 
 	return found
 }
 
-// uncover makes that a folder of the work tree shows what the record does not have of it, and nothing else. The upper folder has nothing at
-// its path.
+// uncover makes a folder of the work tree show what people have added to it since the record, and nothing else. The upper folder must have nothing
+// at its path.
 func (o *overlaid) uncover(ctx context.Context, upper *os.Root, dir string, r record) error {
 	info, err := os.Lstat(o.lower(dir))
 	if err == nil {

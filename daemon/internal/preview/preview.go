@@ -17,7 +17,7 @@ type Change struct {
 }
 
 // Patch returns changes as one patch in git's format, by path: one file may go from a path and another come to it. A path that changes in
-// several trees is in the patch as the tree has it where most lines change, or the first such tree: a copy has pending lines, too.
+// several trees is in the patch once, as in the tree where most lines change; of equals, the first. So what is pending in a copy is there.
 func Patch(limits diffs.Limits, changes []Change) string {
 	var trees []string
 	in := map[string][]Change{}

@@ -171,8 +171,8 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision, was []string, sk
 	return plan, failed
 }
 
-// prepareAgain is prepare for a file that an earlier plan is to write. What that leaves of the hunks is decided; hunks that it makes are skipped,
-// because nobody has seen them.
+// prepareAgain is prepare for a file that an earlier plan is to write. Hunks that are still there after that plan are decided. New ones are
+// skipped, because nobody has seen them.
 func (r *Reviewer) prepareAgain(c *choice, dec api.Decision, skipped *[]api.Skipped) error {
 	ids := c.ids
 	if c.prints == nil {

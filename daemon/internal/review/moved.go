@@ -147,8 +147,8 @@ func (r *Reviewer) copiedBack(t *Worktree, to string, now atomicfile.State) *fil
 	return nil
 }
 
-// noteCarried has files of a tree, of which some have changed, take note of the lines that a turn has carried from one that is gone to another one,
-// which it has not only moved: it has also changed the text.
+// noteCarried has the files of a tree note which of their lines a turn has carried there from a file that is gone. That is so where a turn has
+// moved a file and changed its text. changed are the files to look at again.
 func (r *Reviewer) noteCarried(t *Worktree, changed ...*file) {
 	var gone, there []*file
 	for _, f := range t.files {

@@ -158,8 +158,8 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	return p, err
 }
 
-// copiesFirst orders the plans of a rewind or a step of one, or of a reject: a change of the work tree has the copies look at it, and they must hold by then what
-// their reviews say.
+// copiesFirst puts the plans for copies first. When the work tree changes, the copies are compared with it, and by then they must hold what their
+// reviews say. Rewinds need that, and the undo and redo of rewinds and rejects.
 func copiesFirst(plan []*planned) {
 	rank := map[bool]int{true: -1} // by isolation
 	slices.SortStableFunc(plan, func(a, b *planned) int { return rank[a.f.tree.Isolated()] - rank[b.f.tree.Isolated()] })

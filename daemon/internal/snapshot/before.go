@@ -318,7 +318,8 @@ func (s *Snapshot) Lacks() string {
 	return s.short
 }
 
-// keepLinks notes which of the listed files have several names. Once the agent may be at work, it takes only files that have not changed since the turn began: a new name is a change.
+// keepLinks notes which of the listed files have several names. Once the agent may be at work, it takes only files that have not changed since the
+// turn began: a new name is a change.
 func (s *Snapshot) keepLinks(path func(int) string, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

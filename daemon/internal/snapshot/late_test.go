@@ -28,7 +28,7 @@ func takeLate(t *testing.T, repo bool, dirty string, does func(s *Snapshot), fil
 		require.NoError(t, os.WriteFile(was.Full(dirty), []byte(dirty+", mine"), 0o644))
 	}
 	for _, name := range append(files, ".git/config", ".git/index") {
-		rests(was.Full(name))
+		rests(t, was.Full(name))
 	}
 	s := Empty(was.root)
 	s.guard, s.spool, s.nested = was.guard, newSpool(t.TempDir()), map[string]bool{}
@@ -42,10 +42,9 @@ func takeLate(t *testing.T, repo bool, dirty string, does func(s *Snapshot), fil
 }
 
 // rests waits until a change of a file differs from its state.
-func rests(full string) {
-	for filestat.Of(full).Racy(clock.Now()) {
-		time.Sleep(time.Millisecond)
-	}
+func rests(t *testing.T, full string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return !filestat.Of(full).Racy(clock.Now()) }, 30*time.Second, time.Millisecond)
 }
 
 // perceived is what a scan finds, by path: whether the former content is known, that, and by whom the file was changed.
@@ -156,7 +155,7 @@ func TestACallWhileContentsAreRead(t *testing.T) {
 	s.AgentBegins()
 	unread := s.keep(list, stats, sight{})
 	require.Len(t, unread, 2)
-	rests(s.Full("b"))
+	rests(t, s.Full("b"))
 	s.CallBegins(clock.Now())
 	require.NoError(t, os.WriteFile(s.Full("a"), []byte("agent"), 0o644))
 	s.readContents(t.Context(), unread)
@@ -184,7 +183,7 @@ func TestAnIndexThatTheAgentMade(t *testing.T) {
 			}
 			s.called = 0
 			require.NoError(t, os.WriteFile(s.Full(".git/index"), index, 0o644))
-			rests(s.Full(".git/index"))
+			rests(t, s.Full(".git/index"))
 			s.CallBegins(clock.Now())
 		}, "early", "later")
 		is, known := s.At("later")
@@ -214,7 +213,7 @@ func TestACallHeardLate(t *testing.T) {
 	s.nested, s.spool = map[string]bool{}, newSpool(t.TempDir())
 	t.Cleanup(s.Close)
 	s.AgentBegins()
-	rests(s.Full("b"))
+	rests(t, s.Full("b"))
 	since := clock.Now()
 	require.NoError(t, os.WriteFile(s.Full("a"), []byte("agent"), 0o644))
 	s.take(t.Context())

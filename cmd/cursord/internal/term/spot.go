@@ -20,8 +20,8 @@ type Spot struct {
 // readHere counts the bytes that Keyboards have read.
 var readHere atomic.Int64
 
-// spare is how many empty rows are left below the lines. Enter in the last row moves all rows up, but not the place that the terminal keeps: a
-// person may press Enter so many times, and once more, before the lines are removed.
+// spare is how many empty rows are left below the lines. Enter in the last row moves all rows up, but not the place that the terminal keeps. With
+// the spare rows a person may press Enter spare+1 times before the lines are removed.
 const spare = 3
 
 // SpotOf returns the place of the cursor, which is at the beginning of a line, for so many lines; w may be no terminal. Write begin before
