@@ -44,6 +44,18 @@ func asked(e *world.Editor) *sessions.Approval {
 	}).Approval
 }
 
+// askedAtTerminal starts a command at a terminal, whose turn asks whether it may run something, and says "over" after the answer.
+func askedAtTerminal(t *testing.T, command string) (*world.World, *world.Editor, *world.Tmux, *sessions.Approval) {
+	t.Helper()
+	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+	e := w.Opens()
+	tm := w.Terminal(t)
+	tm.Types(command, "Enter")
+	a := asked(e)
+	tm.Shows("e other answers")
+	return w, e, tm, a
+}
+
 // ended waits until an editor knows how an approval has ended.
 func ended(e *world.Editor, id string) *sessions.Approval {
 	e.T.Helper()

@@ -60,12 +60,7 @@ func TestRunsBesideEachOther(t *testing.T) {
 // TestAnsweredWhileTyping: what a person has begun to type does not stand before how somebody else answered, nor reach the next program.
 func TestAnsweredWhileTyping(t *testing.T) {
 	t.Parallel()
-	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
-	e := w.Opens()
-	tm := w.Terminal(t)
-	tm.Types("cursord run 'do it'", "Enter")
-	a := asked(e)
-	tm.Shows("e other answers")
+	w, e, tm, a := askedAtTerminal(t, "cursord run 'do it'")
 	tm.Types("yy")
 	tm.Poll("the keys", func() bool { return strings.HasSuffix(tm.Screen(), "\nyy") })
 	w.CursordOK("deny", a.ID)

@@ -58,12 +58,7 @@ func TestAnswersInAWindowThatShrinks(t *testing.T) {
 	}
 	t.Run("run", func(t *testing.T) {
 		t.Parallel()
-		w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
-		e := w.Opens()
-		tm := w.Terminal(t)
-		tm.Types("cursord run 'do it'", "Enter")
-		a := asked(e)
-		tm.Shows("e other answers")
+		w, e, tm, a := askedAtTerminal(t, "cursord run 'do it'")
 		tm.Types("e")
 		resizes(tm, "40", "10")
 		tm.Types("Enter")
@@ -326,12 +321,7 @@ func TestWait(t *testing.T) {
 // TestCtrlC: at a question of "cursord run" it cancels the turn, and the command does not run.
 func TestCtrlC(t *testing.T) {
 	t.Parallel()
-	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
-	e := w.Opens()
-	tm := w.Terminal(t)
-	tm.Types("cursord run 'do it'; echo status $?", "Enter")
-	a := asked(e)
-	tm.Shows("e other answers")
+	w, e, tm, a := askedAtTerminal(t, "cursord run 'do it'; echo status $?")
 	tm.Types("C-c")
 	require.Equal(t, sessions.ApprovalWithdrawn, ended(e, a.ID).Status)
 	tm.Shows("status 130")

@@ -22,13 +22,7 @@ func TestWhyOfAFileThatACommandMovesAndChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("f", persons)
-			w.Ages("f")
-			w.Commits()
-			w.Rests()
-			w.Start()
-			e := w.Opens()
+			w, e := world.WithCommitted(t, "f", persons)
 			w.Plays(world.Lines(world.Edits("e", "f", persons, persons+"zeta six\n"))...)
 			first := e.Turn(nil).ID
 			e.Decides("diff/accept", world.Obj{"all": true})
@@ -49,13 +43,7 @@ func TestWhyOfAFileThatACommandMovesAndChanges(t *testing.T) {
 // TestWhyOfAnotherFileInThePlaceOfOne: lines that a new file shares with one that the same command removes stay the command's, if they are few.
 func TestWhyOfAnotherFileInThePlaceOfOne(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("f", "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\n")
-	w.Ages("f")
-	w.Commits()
-	w.Rests()
-	w.Start()
-	e := w.Opens()
+	w, e := world.WithCommitted(t, "f", "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\n")
 	w.Plays(world.Lines(world.Shells("s", `rm f; printf 'new one\nbeta two\nnew three\n' >g`))...)
 	e.Turn(nil)
 	require.Equal(t, "aaa", sourcesOf(w, e, "g"))

@@ -128,13 +128,7 @@ func TestAMovedFileThatIsCheckedOutAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("f", v)
-			w.Ages("f")
-			w.Commits()
-			w.Rests()
-			w.Start()
-			e := w.Opens()
+			w, e := world.WithCommitted(t, "f", v)
 			if one.edit != "" {
 				w.Plays(world.Lines(world.Edits("e", "f", v, one.edit))...)
 				e.Turn(nil)

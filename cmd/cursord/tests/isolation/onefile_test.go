@@ -59,19 +59,11 @@ func TestOneDecisionAboutAFileOfSeveralSessions(t *testing.T) {
 }
 
 func testOneDecisionAboutAFileOfSeveralSessions(t *testing.T) {
-	w := newWorld(t)
 	before := world.Numbered(30, nil)
-	w.Put("f", before)
-	w.Commits()
-	w.Start()
-	e := w.Opens()
-	var all []*sessions.Session
-	for i, line := range []int{5, 15} {
-		all = append(all, does(w, e, fmt.Sprintf("sed -i 's/^line %d$/agent %d/' f", line, i)))
-	}
-	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(30, map[int]string{25: "shared\n"})))...)
-	e.Turn(nil)
-	shared, made := w.Get("f"), world.Numbered(30, map[int]string{5: "agent 0\n", 15: "agent 1\n", 25: "shared\n"})
+	w, e, all, _ := threeInOneFile(t, func(line int, text string) []string {
+		return world.Shells("c", fmt.Sprintf("sed -i 's/^line %d$/%s/' f", line, text))
+	})
+	shared, made := w.Get("f"), world.Numbered(30, map[int]string{5: "agent a\n", 15: "agent b\n", 25: "shared\n"})
 	copied := func() string { return w.Copied(all[0], "f") + w.Copied(all[1], "f") }
 	was, copies := shape(e.Diffs()["f"]), copied()
 	require.Len(t, e.Diffs()["f"].Hunks, 3)

@@ -267,26 +267,35 @@ func testIsolatedTurnThatIsCutShort(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "mine\n2\nagent\n", "g": "(absent)", "new": "n\n"})
 }
 
+// threeInOneFile has two isolated sessions write "agent a" and "agent b" into lines 5 and 15 of a file of 30 lines, as a script says, and one in
+// the work tree "shared" into line 25.
+func threeInOneFile(t *testing.T, script func(line int, text string) []string) (w *world.World, e *world.Editor, isolated []*sessions.Session, shared *sessions.Turn) {
+	t.Helper()
+	w = newWorld(t)
+	before := world.Numbered(30, nil)
+	w.Put("f", before)
+	w.Commits()
+	w.Start()
+	e = w.Opens()
+	for i, text := range []string{"agent a", "agent b"} {
+		s := e.Isolates()
+		isolated = append(isolated, s)
+		w.Plays(world.Lines(script(5+10*i, text))...)
+		e.Ok(s)
+	}
+	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(30, map[int]string{25: "shared\n"})))...)
+	return w, e, isolated, e.Turn(nil)
+}
+
 func TestSeveralSessionsOnOnePath(t *testing.T) {
 	bothKinds(t, testSeveralSessionsOnOnePath)
 }
 
 func testSeveralSessionsOnOnePath(t *testing.T) {
-	w := newWorld(t)
 	before := world.Numbered(30, nil)
-	w.Put("f", before)
-	w.Commits()
-	w.Start()
-	e := w.Opens()
-	var all []*sessions.Session
-	for i, line := range []int{5, 15} {
-		s := e.Isolates()
-		all = append(all, s)
-		w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(30, map[int]string{line: "agent " + string(rune('a'+i)) + "\n"})))...)
-		e.Ok(s)
-	}
-	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(30, map[int]string{25: "shared\n"})))...)
-	shared := e.Turn(nil)
+	w, e, all, shared := threeInOneFile(t, func(line int, text string) []string {
+		return world.Edits("c", "f", before, world.Numbered(30, map[int]string{line: text + "\n"}))
+	})
 	d := e.Diffs()["f"]
 	require.Len(t, e.Diffs(), 1)
 	require.Len(t, d.Hunks, 3)

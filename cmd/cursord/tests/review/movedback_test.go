@@ -40,13 +40,7 @@ func TestAnOriginalThatAPersonHasBack(t *testing.T) {
 		for _, rewind := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", a rewind", false: ", a reject"}[rewind], func(t *testing.T) {
 				t.Parallel()
-				w := world.New(t)
-				w.Put("a", text)
-				w.Ages("a")
-				w.Commits()
-				w.Rests()
-				w.Start()
-				e := w.Opens()
+				w, e := world.WithCommitted(t, "a", text)
 				w.Plays(c.agent...)
 				turn := e.Turn(nil)
 				if c.accepts {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,18 @@ func (w *World) Ages(names ...string) {
 	for _, name := range names {
 		require.NoError(w.T, os.Chtimes(w.Path(name), old, old))
 	}
+}
+
+// WithCommitted returns a world with a daemon, whose workspace has one file, which is committed and older than the index; and an editor that has it open.
+func WithCommitted(t *testing.T, path, text string) (*World, *Editor) {
+	t.Helper()
+	w := New(t)
+	w.Put(path, text)
+	w.Ages(path)
+	w.Commits()
+	w.Rests()
+	w.Start()
+	return w, w.Opens()
 }
 
 // Scrambled changes some lines of a text, removes some, and inserts some.
