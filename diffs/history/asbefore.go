@@ -20,7 +20,7 @@ type standing struct {
 // was before an edit. It calls found for each such line, with the edit that wrote the line first; 0: a person. sure is false if one of the two
 // lines has a text that occurs more than once: a comparison may then have taken another line for the one that stayed.
 func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool)) {
-	if f == nil || len(f.Dead) == 0 {
+	if f == nil || !f.again(lines) {
 		return
 	}
 	var all []standing
@@ -62,15 +62,45 @@ func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool
 	}
 }
 
+// again reports whether an agent's line reads like a dead one.
+func (f *File) again(lines []string) bool {
+	agents := map[string]bool{}
+	for _, r := range f.Runs {
+		if r.By > 0 {
+			for _, line := range lines[r.From:min(r.To, len(lines))] {
+				agents[trim(line)] = true
+			}
+		}
+	}
+	for _, d := range f.Dead {
+		if slices.ContainsFunc(d.Lines, func(l Dead) bool { return agents[trim(l.Text)] }) {
+			return true
+		}
+	}
+	return false
+}
+
 // asBefore is AsBefore for a part of the file. Lines that stay and for which ends holds are where a place ends.
 func asBefore(part []standing, ends func(standing) bool, found func(line int, by int32)) {
-	seen, there := map[Author]bool{}, false
+	latest := map[string]Author{} // who wrote the last present line of a text
 	for _, s := range part {
-		there = there || s.at >= 0
-		seen[s.from], seen[s.to] = true, true
+		if s.at >= 0 && s.from.By > 0 {
+			latest[s.text] = later(latest[s.text], s.from)
+		}
 	}
-	maps.DeleteFunc(seen, func(a Author, _ bool) bool { return a.By <= 0 })
-	if !there || len(seen) == 0 {
+	// A line was brought back by the edit that wrote it, or by a later one, and there was a dead one of its text before that.
+	seen, first, last := map[Author]bool{}, Author{}, Author{}
+	for _, s := range part {
+		seen[s.from], seen[s.to] = true, true
+		if wrote, is := latest[s.text]; is && s.at < 0 && byTime(s.from, wrote) < 0 {
+			if last == (Author{}) || byTime(s.from, first) < 0 {
+				first = s.from
+			}
+			last = later(last, wrote)
+		}
+	}
+	maps.DeleteFunc(seen, func(a Author, _ bool) bool { return a.By <= 0 || byTime(a, first) <= 0 || byTime(last, a) < 0 })
+	if len(seen) == 0 {
 		return
 	}
 	edits := slices.SortedFunc(maps.Keys(seen), byTime)
