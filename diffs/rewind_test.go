@@ -224,11 +224,7 @@ func TestUndoOfARewindInAChangedFile(t *testing.T) {
 // TestRewindStories plays random stories of two sessions and a person in one file, and goes back in one of them. A person's
 // lines are in upper case and an agent's in lower case; each has few texts, so that lines are often alike.
 func TestRewindStories(t *testing.T) {
-	stories := 3000
-	if testing.Short() {
-		stories = 300
-	}
-	for seed := range stories {
+	for seed := range storiesOf(t, 1000) {
 		rng := rand.New(rand.NewSource(int64(seed)))
 		tellRewind(t, fmt.Sprint("seed ", seed), rng, seed%2 == 0)
 	}

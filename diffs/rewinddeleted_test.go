@@ -93,7 +93,7 @@ func TestRewindBeneathADeletionOfLikeLines(t *testing.T) {
 // session's edits, a reject of the deletion brings back the file from before them. If some are accepted, lines of the session may be beneath the
 // deletion, too, because the history does not know which of its own lines an edit has removed; but no line of the file is lost.
 func TestRewindBeneathADeletionStories(t *testing.T) {
-	for seed := range 3000 {
+	for seed := range storiesOf(t, 1000) {
 		rng := rand.New(rand.NewSource(int64(seed)))
 		accepts, some := seed%3 == 0, seed%3 == 1
 		text := func() (lines string) {

@@ -14,7 +14,7 @@ import (
 // TestRewindOfFilesOfAllKinds plays random stories of two sessions and a person in a file that is also deleted, made anew, and made binary, with
 // decisions, rewinds and undos at any time. A rewind loses no line of others, takes all of its turns back where nothing is left, and is undone exactly.
 func TestRewindOfFilesOfAllKinds(t *testing.T) {
-	for seed := range storiesOf(t, 3000) {
+	for seed := range storiesOf(t, 750) {
 		s := &kindsStory{sessionsStory: *newSessionsStory(seed), removed: map[string]string{}}
 		if !t.Run(fmt.Sprint(seed), s.play) {
 			return

@@ -63,7 +63,7 @@ func afterAReject(t *testing.T, r *Review, turn string) string {
 // TestRewindOfARemovalInStories has turns edit a text, of which some hunks are accepted, and a last turn edit and remove it. After the rewind of
 // the last one, all is as before it: whose each line is, and what a reject of each turn leaves.
 func TestRewindOfARemovalInStories(t *testing.T) {
-	for seed := range storiesOf(t, 4000) {
+	for seed := range storiesOf(t, 1000) {
 		s := newSessionsStory(seed)
 		turns, began := []string{"1", "2", "3"}[:1+s.rng.Intn(3)], New(file("b0\nb1\nb2\n"))
 		for _, turn := range turns {

@@ -16,7 +16,7 @@ import (
 // TestUndoPutsLinesInTheirPlaces plays random stories of a decision, of a person who types after it, and of its undo. What comes back is between
 // the lines that it was between, where a person's line in the place of another one counts as that one. A redo leads to what the person has typed.
 func TestUndoPutsLinesInTheirPlaces(t *testing.T) {
-	for seed := range storiesOf(t, 6000) {
+	for seed := range storiesOf(t, 1500) {
 		s := placesStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, took: map[uint64]uint64{}}
 		if !t.Run(fmt.Sprint(seed), s.play) {
 			return

@@ -14,7 +14,7 @@ import (
 // TestSourcesOfSettledEditsDoNotPileUp: an agent edits a file again and again, and each edit is accepted. The review keeps the source of an
 // edit only while its history knows the edit, or a decision about it can be undone.
 func TestSourcesOfSettledEditsDoNotPileUp(t *testing.T) {
-	const edits = 5 * decisionlog.Max
+	const edits = 3 * decisionlog.Max
 	source := func(i int) diffs.Source { return diffs.Source{SessionID: "s", TurnID: fmt.Sprint("t", i), Via: "edit"} }
 	for name, known := range map[string]bool{"the history is kept": true, "the history is dropped": false} {
 		t.Run(name, func(t *testing.T) {
