@@ -3,8 +3,6 @@
 GO        ?= go
 LDFLAGS   := -s -w
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Those whose program "make check" links too, one of each other system.
-LINKED    := darwin/arm64 windows/amd64
 FUZZTIME  ?= 30s
 COUNT     ?= 6
 MINUTES   ?= 10
@@ -19,13 +17,14 @@ TESTS     := ./cmd/cursord/tests
 LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
 # All other packages, the longest first; and the folders whose code is for several goroutines, and is run by several in its tests: in
-# the rest the race detector could find nothing. The tests of daemon/overlay are a thousand short processes with one goroutine each; the
-# goroutines of its survey run with the race detector in the random stories of isolation.
+# the rest the race detector could find nothing. The tests of daemon/overlay are a thousand short processes with one goroutine each,
+# and those of sessions open hundreds of damaged files, which takes eight times as long with the race detector: the goroutines of
+# both run with it in the tests of daemon and in the random stories.
 PACKAGES   = $(addprefix ./,sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
 folders    = $(shell git grep -lE '$1' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
 SHARES    := ^[[:space:]]*go [a-z]|\<sync\.|\<chan[[:space:]]
 STARTS    := ^[[:space:]]*go [a-z]|\.Go[(]|AfterFunc[(]|\<t\.Parallel[(]
-GOROUTINES = $(filter-out ./daemon/overlay,$(filter $(call folders,$(STARTS)),$(call folders,$(SHARES))))
+GOROUTINES = $(filter-out ./daemon/overlay ./sessions,$(filter $(call folders,$(STARTS)),$(call folders,$(SHARES))))
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # What "make quick" leaves out: the tests of these packages wait for processes and clocks, or try thousands of cases.
@@ -109,14 +108,6 @@ check-go: undertest
 	$(GO) tool -modfile=.ci/tools.mod staticcheck ./...
 	$(PLAIN) -run 'TestImportTable|TestSchemaIsUpToDate|TestRequestsAreUpToDate' ./cmd/cursord ./rpc
 	GOGC=400 $(GO) run ./.ci/compiles $(PLATFORMS)
-	@for os in windows darwin; do \
-		echo "vet the tests of what differs by system, for $$os"; \
-		GOOS=$$os $(GO) vet ./agent ./agent/process ./daemon/endpoint ./daemon/internal/atomicfile || exit 1; \
-	done
-	@for p in $(LINKED); do \
-		echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags=-s -o /dev/null ./cmd/cursord || exit 1; \
-	done
 
 check-editors:
 	@.ci/lua
