@@ -70,6 +70,8 @@ func enterer() (string, error) {
 	return "", errors.New("there is no nsenter, which is part of util-linux")
 }
 
+var helperEnv []string // all of a helper's environment
+
 // mounted has a helper mount in new namespaces, and returns what it hands over.
 func mounted(ctx context.Context, args []string) ([]*os.File, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -80,7 +82,7 @@ func mounted(ctx context.Context, args []string) ([]*os.File, error) {
 	theirs := os.NewFile(uintptr(pair[1]), "the helper's end")
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Args = append([]string{"cursord", helperArg, mountArg}, args...)
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", []string{}, []*os.File{theirs}
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = "/", append([]string{}, helperEnv...), []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uidWithin(), HostID: os.Getuid(), Size: 1}},
