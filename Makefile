@@ -20,12 +20,12 @@ PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 
 # the rest the race detector could find nothing. The tests of daemon/overlay are a thousand short processes with one goroutine each,
 # and those of sessions open hundreds of damaged files, which takes eight times as long with the race detector: the goroutines of
 # both run with it in the tests of daemon and in the random stories.
-PACKAGES   = $(addprefix ./,sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
+PACKAGES   = $(addprefix ./,diffs sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
 folders    = $(shell git grep -lE '$1' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
 SHARES    := ^[[:space:]]*go [a-z]|\<sync\.|\<chan[[:space:]]
 STARTS    := ^[[:space:]]*go [a-z]|\.Go[(]|AfterFunc[(]|\<t\.Parallel[(]
 GOROUTINES = $(filter-out ./daemon/overlay ./sessions,$(filter $(call folders,$(STARTS)),$(call folders,$(SHARES))))
-RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
+RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kills|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # What "make quick" leaves out: the tests of these packages wait for processes and clocks, or try thousands of cases.
 SLOW      := agent|agent/acp|agent/process|daemon/copytree|daemon/internal/review|daemon/internal/snapshot|daemon/overlay|diffs|sessions
@@ -87,7 +87,7 @@ test-processes:
 test-packages:
 	$(RACE) -p 1 -parallel 4 -run '$(RACY)' $(RACED)
 	$(RACE) -p 2 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
-	$(PLAIN) -p 1 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
+	$(PLAIN) -p 2 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
 
 quick: undertest ## check in less than a minute what breaks most often: format, vet, the schema, the import table, packages whose tests take a second
 	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }

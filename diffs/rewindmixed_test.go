@@ -15,6 +15,7 @@ import (
 // something of it that has no lines. A rewind of that leads to what was before it, with the same lines pending. A rewind of one of the others is as if
 // the third had changed what the file holds without that one.
 func TestRewindBeneathAWholeChange(t *testing.T) {
+	t.Parallel()
 	for seed := range storiesOf(t, 1500) {
 		if !t.Run(fmt.Sprint(seed), newSessionsStory(seed).playWhole) {
 			return

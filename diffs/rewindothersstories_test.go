@@ -17,6 +17,7 @@ import (
 // with decisions before and after that. A reject of all that is pending must bring back what the person had, each line is of who wrote it,
 // and undoing and redoing all decisions must lead through the same states, also if the person types elsewhere in between.
 func TestRewindAmongSessions(t *testing.T) {
+	t.Parallel()
 	for seed := range storiesOf(t, 1500) {
 		if !t.Run(fmt.Sprint(seed), newSessionsStory(seed).play) {
 			return
@@ -26,6 +27,7 @@ func TestRewindAmongSessions(t *testing.T) {
 
 // TestARewoundTurnStaysAway plays such stories in which a turn that was taken back is over: nothing brings its lines back.
 func TestARewoundTurnStaysAway(t *testing.T) {
+	t.Parallel()
 	for seed := range storiesOf(t, 750) {
 		s := newSessionsStory(seed)
 		s.cuts = map[string]bool{}
@@ -37,6 +39,7 @@ func TestARewoundTurnStaysAway(t *testing.T) {
 
 // TestRewindOfWholeTexts plays such stories in which sessions also replace the whole text.
 func TestRewindOfWholeTexts(t *testing.T) {
+	t.Parallel()
 	for seed := range storiesOf(t, 750) {
 		s := newSessionsStory(seed)
 		s.whole = 2 + 2*(seed%3)

@@ -15,6 +15,7 @@ import (
 // TestRewindGoesBack plays random stories of three turns of one session in one file, with decisions that are undone, and takes the last
 // turns back: the file is what it was when they began, nothing of them is pending, and what was pending then is pending again.
 func TestRewindGoesBack(t *testing.T) {
+	t.Parallel()
 	for seed := range storiesOf(t, 1500) {
 		s := story{t: t, rng: rand.New(rand.NewSource(int64(seed)))}
 		if !t.Run(fmt.Sprint(seed), s.play) {

@@ -157,8 +157,11 @@ func (w *World) Git(args ...string) string {
 func (w *World) Commits() {
 	w.T.Helper()
 	w.Git("init", "-q")
-	w.Git("config", "user.name", "a")
-	w.Git("config", "user.email", "a@b")
+	config, err := os.OpenFile(w.Path(".git/config"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(w.T, err)
+	_, err = config.WriteString("[user]\n\tname = a\n\temail = a@b\n[maintenance]\n\tauto = false\n")
+	require.NoError(w.T, err)
+	require.NoError(w.T, config.Close())
 	w.Git("add", "-A")
 	w.Git("commit", "-q", "-m", "first")
 }
