@@ -198,7 +198,7 @@ func (o *overlaid) hiddenByAgent(ctx context.Context, repo git.Repository, at st
 }
 
 // Base returns the work tree's content, if that has not changed since the last turn began. Otherwise the base is what git's index had then,
-// or the lines that both have: what each of them has added is kept.
+// with the changes that both have made of it, or the lines that both have: what each of them has added is kept.
 func (o *overlaid) Base(ctx context.Context, path string) (diffs.Content, bool) {
 	real := atomicfile.Read(o.root, path)
 	if real.Unreadable != "" {
@@ -213,7 +213,7 @@ func (o *overlaid) Base(ctx context.Context, path string) (diffs.Content, bool) 
 	}
 	base := real.Content
 	if data, known := o.indexed(ctx, path); known {
-		base.Data = data
+		base.Data = changedInBoth(data, real.Data, here.Data)
 	} else {
 		base.Data = common(real.Data, here.Data)
 	}
@@ -227,6 +227,36 @@ func common(a, b []byte) (both []byte) {
 		both, at = append(both, bytes.Join(lines[at:e.From], nil)...), e.To
 	}
 	return append(both, bytes.Join(lines[at:], nil)...)
+}
+
+// changedInBoth returns old with what both a and b have made of it: a person had changed the file before the turn.
+func changedInBoth(old, a, b []byte) (base []byte) {
+	lines := slices.Collect(bytes.Lines(old))
+	kept := make([]bool, len(lines)) // by a or b
+	for _, text := range [][]byte{a, b} {
+		at := 0
+		for _, e := range append(diffs.LineEdits(string(old), string(text)), diffs.LineEdit{From: len(lines)}) {
+			for i := at; i < e.From; i++ {
+				kept[i] = true
+			}
+			at = e.To
+		}
+	}
+	at := 0
+	add := func(to int, always bool) {
+		for ; at < to; at++ {
+			if always || kept[at] {
+				base = append(base, lines[at]...)
+			}
+		}
+	}
+	for _, e := range diffs.LineEdits(string(old), string(common(a, b))) {
+		add(e.From, true)
+		add(e.To, false)
+		base = append(base, e.Text...)
+	}
+	add(len(lines), true)
+	return base
 }
 
 // indexed returns the content that git's index has of a path, if it had it when the last turn began.
