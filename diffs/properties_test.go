@@ -393,14 +393,7 @@ func play(exotic bool) func(*rapid.T) {
 	}
 }
 
-func TestProperties(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, play(false))
-}
-
-func TestPropertiesExotic(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, play(true))
-}
+func TestProperties(t *testing.T)       { t.Parallel(); rapid.Check(t, play(false)) }
+func TestPropertiesExotic(t *testing.T) { t.Parallel(); rapid.Check(t, play(true)) }
 
 func FuzzWeave(f *testing.F) { f.Fuzz(rapid.MakeFuzz(play(true))) }
