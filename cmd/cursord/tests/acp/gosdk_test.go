@@ -148,10 +148,9 @@ func TestGoSDKFiles(t *testing.T) {
 	w.Put("g.txt", "1\n2\n3\n4\n5\n")
 	c, made := opensGoSDK(w)
 	c.files[w.Path("g.txt")] = "mine 1\n2\n3\n4\n5\n"
-	for id, value := range map[sdk.SessionConfigId]sdk.SessionConfigValueId{"isolation": "copy", "write_through": "on"} {
-		valid(c.SetSessionConfigOption(c.ctx, sdk.SetSessionConfigOptionRequest{
-			ValueId: &sdk.SetSessionConfigOptionValueId{SessionId: made.SessionId, ConfigId: id, Value: value},
-		}))(t)
+	for _, set := range []sdk.SetSessionConfigOptionValueId{{ConfigId: "isolation", Value: "copy"}, {ConfigId: "write_through", Value: "on"}} {
+		set.SessionId = made.SessionId
+		valid(c.SetSessionConfigOption(c.ctx, sdk.SetSessionConfigOptionRequest{ValueId: &set}))(t)
 	}
 	c.goes(made.SessionId, "Do it")
 	require.Contains(t, goTexts(c.goes(made.SessionId, "/accept"))["agent"], "Accepted 1 hunk")
