@@ -44,7 +44,7 @@ type between struct {
 	s    *sessions.Session
 	rng  *rand.Rand
 	n    int             // the number of the last new line
-	gone map[string]bool // lines that the person has deleted
+	gone map[string]bool // lines that the person has deleted; not the agent's: to delete an accepted one can be to undo the accept
 	mine map[string]bool // the person's other lines
 	last string          // the last turn
 	log  []string
@@ -239,15 +239,11 @@ func (b *between) person() {
 		command = fmt.Sprintf("mkdir -p %s && echo %s >%s/%s", dir, l, dir, strings.ReplaceAll(l, " ", ""))
 	case k == 1 && pending[f] == nil:
 		command = "rm " + f
-		for _, l := range lines {
-			b.gone[l] = true
-			delete(b.mine, l)
-		}
+		b.deletes(lines...)
 	case k < 4 && len(lines) > 1:
 		l := one(b, lines[:len(lines)-1])
 		command = fmt.Sprintf("sed -i '/^%s$/d' %s", l, f)
-		b.gone[l] = true
-		delete(b.mine, l)
+		b.deletes(l)
 	default:
 		l := b.fresh("me")
 		b.mine[l] = true
@@ -256,6 +252,14 @@ func (b *between) person() {
 	b.log = append(b.log, "person: "+command)
 	b.Makes(command)
 	b.check()
+}
+
+// deletes notes lines that the person deletes.
+func (b *between) deletes(lines ...string) {
+	for _, l := range lines {
+		b.gone[l] = !strings.HasPrefix(l, "agent")
+		delete(b.mine, l)
+	}
 }
 
 // check looks for the person's lines in the work tree, and among what is the agent's alone.
