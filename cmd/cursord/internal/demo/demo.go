@@ -143,7 +143,7 @@ func (d *demo) diff(ctx context.Context, why, path string) ([]*sessions.Diff, er
 		diffs = slices.DeleteFunc(diffs, func(diff *sessions.Diff) bool { return diff.Path != path })
 	}
 	if err == nil {
-		view.PrintDiffs(d.out, d.palette, diffs)
+		view.PrintDiffs(d.out, d.palette, term.Columns(d.out), diffs)
 	}
 	return diffs, err
 }

@@ -86,7 +86,7 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 		return err
 	case term.IsTerminal(out):
 		var text strings.Builder
-		view.PrintDiffs(&text, term.PaletteOf(out), diffs)
+		view.PrintDiffs(&text, term.PaletteOf(out), term.Columns(out), diffs)
 		if l.NoPager {
 			_, err := io.WriteString(out, text.String())
 			return err

@@ -10,15 +10,15 @@ import (
 	"cursord/sessions"
 )
 
-// PrintDiffs prints diffs for people, with the id of each hunk.
-func PrintDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
+// PrintDiffs prints diffs for people, with the id of each hunk. What is said of them fits a number of columns; with 0 it has as many as it needs.
+func PrintDiffs(w io.Writer, p term.Palette, columns int, diffs []*sessions.Diff) {
 	for i, d := range diffs {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		term.PrintFolded(w, DiffTitle(p, d)+"\n")
+		io.WriteString(w, term.Fold(DiffTitle(p, d)+"\n", columns))
 		for _, h := range d.Hunks {
-			printHunk(w, p, h)
+			printHunk(w, p, columns, h)
 		}
 	}
 }
@@ -82,8 +82,8 @@ func Patch(p term.Palette, patch string) string {
 	return b.String()
 }
 
-func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
-	term.PrintFolded(w, HunkHead(p, h)+"\n")
+func printHunk(w io.Writer, p term.Palette, columns int, h sessions.Hunk) {
+	io.WriteString(w, term.Fold(HunkHead(p, h)+"\n", columns))
 	for _, line := range HunkLines(p, h) {
 		fmt.Fprintln(w, line)
 	}

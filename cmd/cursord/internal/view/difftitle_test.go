@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,4 +29,18 @@ func TestPatch(t *testing.T) {
 	require.Equal(t, "\x1b[1mdiff --git a/f b/f\x1b[0m\nindex 1..2 100644\n\x1b[1m--- a/f\x1b[0m\n\x1b[1m+++ b/f\x1b[0m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[0m\n"+
 		" a\n\x1b[31m--- b\x1b[0m\n\x1b[32m+++ c␛[2J\x1b[0m\n\\ No newline at end of file\n\x1b[1mdiff --git a/g b/g\x1b[0m\nold mode 100644\n", Patch(true, patch))
 	require.Equal(t, "diff --git a/f b/f\n", Patch(false, "diff --git a/f b/f\n"))
+}
+
+// TestDiffsOnAScreen: what is said of a hunk is broken between words, also in the text that a pager gets. Lines of code are whole.
+func TestDiffsOnAScreen(t *testing.T) {
+	long := "+" + strings.Repeat("x", 100)
+	h := sessions.Hunk{ID: "1.2", OldStart: 1, NewStart: 1, NewLines: 2, Lines: []string{"+a person's line", long}, Beside: []int{0}}
+	var text strings.Builder
+	PrintDiffs(&text, false, 60, []*sessions.Diff{{Path: "f", Kind: sessions.DiffModified, Hunks: []sessions.Hunk{h}}})
+	for line := range strings.Lines(text.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		require.True(t, line == long || len(line) <= 60, line)
+	}
+	require.Contains(t, text.String(), "the work tree has changed here, too,")
+	require.Contains(t, text.String(), long)
 }
