@@ -163,7 +163,10 @@ For example, \"modified lib/util.py +3 −3\"."
           (if-let* ((old (plist-get diff :oldPath)))
               (concat old " → ")
             "")
-          path
+          (if-let* (((equal (plist-get diff :kind) "created"))
+                    (mode (plist-get diff :newMode)))
+              (format "%s, mode %s," path mode)
+            path)
           (let ((added (or (plist-get diff :added) 0))
                 (removed (or (plist-get diff :removed) 0)))
             (if (and (zerop added) (zerop removed))

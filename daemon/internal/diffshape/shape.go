@@ -82,8 +82,11 @@ func Describe(d *sessions.Diff, review *diffs.Review) {
 	if old.Target != now.Target {
 		d.OldTarget, d.NewTarget = strings.ToValidUTF8(old.Target, "\uFFFD"), strings.ToValidUTF8(now.Target, "\uFFFD")
 	}
-	if was, is := gitMode(old), gitMode(now); old.Exists && now.Exists && was != is {
+	switch was, is := gitMode(old), gitMode(now); {
+	case old.Exists && now.Exists && was != is:
 		d.OldMode, d.NewMode = was, is
+	case !old.Exists && now.Target == "" && now.Mode&0o111 != 0:
+		d.NewMode = is // what may be run is worth a look
 	}
 }
 

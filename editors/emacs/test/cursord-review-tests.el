@@ -182,7 +182,8 @@
                      (cursord-test-open))))
       (cursord-test-plays
        (cursord-test-edits "lib/util.py" "1\n2\n3\n" "one\n2\n3\n4\n")
-       (cursord-test-runs "mv old new"))
+       (cursord-test-runs
+        "mv old new; printf 'x\\n' >tool; umask 022; chmod 755 tool"))
       (cursord-test-turn ws "change them")
       (cursord-review)
       (let ((noninteractive nil)) (font-lock-mode 1))
@@ -192,7 +193,8 @@
         (while (re-search-forward "^diff --git a/" nil t)
           (push (substring-no-properties (get-char-property (point) 'display))
                 headings))
-        (should (equal '("modified lib/util.py +2 −1" "renamed old → new")
+        (should (equal '("modified lib/util.py +2 −1" "renamed old → new"
+                         "created tool, mode 100755, +1 −0")
                        (nreverse headings)))))))
 
 (ert-deftest cursord-test-files-fold ()

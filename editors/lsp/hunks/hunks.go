@@ -139,7 +139,11 @@ func Summary(d *sessions.Diff, h *sessions.Hunk) string {
 	}
 	switch d.Kind {
 	case sessions.DiffCreated:
-		return fmt.Sprintf("%s: new file, +%d", path.Base(d.Path), added)
+		mode := ""
+		if d.NewMode != "" {
+			mode = ", mode " + d.NewMode
+		}
+		return fmt.Sprintf("%s: new file%s, +%d", path.Base(d.Path), mode, added)
 	case sessions.DiffDeleted:
 		return fmt.Sprintf("%s: deleted, −%d", path.Base(d.Path), removed)
 	case sessions.DiffRenamed:

@@ -33,8 +33,11 @@ func DiffTitle(p term.Palette, d *sessions.Diff) string {
 	if d.Added > 0 || d.Removed > 0 {
 		about = append(about, p.Green(fmt.Sprintf("+%d", d.Added))+" "+p.Red(fmt.Sprintf("-%d", d.Removed)))
 	}
-	if d.OldMode != "" || d.NewMode != "" {
+	switch {
+	case d.OldMode != "":
 		about = append(about, fmt.Sprintf("mode %s → %s", d.OldMode, d.NewMode))
+	case d.NewMode != "":
+		about = append(about, "mode "+d.NewMode)
 	}
 	switch {
 	case d.OldTarget != "" && d.NewTarget != "":

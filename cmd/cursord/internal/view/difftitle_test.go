@@ -17,6 +17,8 @@ func TestDiffTitle(t *testing.T) {
 		`l (symlink, was a link to "a")`:                                             {Path: "l", Kind: sessions.DiffSymlink, OldTarget: "a"},
 		`l (symlink, link "a" → "b")`:                                                {Path: "l", Kind: sessions.DiffSymlink, OldTarget: "a", NewTarget: "b"},
 		"l (large, decided as a whole: see the settings large_lines and large_size)": {Path: "l", Kind: sessions.DiffLarge},
+		"s (created, mode 100755)":                                                   {Path: "s", Kind: sessions.DiffCreated, NewMode: "100755"},
+		"s (mode, mode 100644 → 100755)":                                             {Path: "s", Kind: sessions.DiffMode, OldMode: "100644", NewMode: "100755"},
 	} {
 		require.Equal(t, want, DiffTitle(false, d))
 	}

@@ -26,7 +26,7 @@ func TestWholeFileChanges(t *testing.T) {
 		{"mode taken away", `echo a >f; chmod 755 f`, `chmod 644 f`, "f", "mode 100755 100644: file0"},
 		{"mode and lines", `echo a >f; chmod 644 f`, `echo b >>f; chmod 755 f`, "f", "mode 100644 100755: file0,text2"},
 		{"mode of a large file", `head -c 3000000 /dev/zero | tr '\0' x >f; touch -d '1 hour ago' f`, `chmod 700 f`, "f", "mode 100644 100700: file0"},
-		{"a created script", `true`, `echo a >f; chmod 755 f`, "f", "created: file1"},
+		{"a created script", `true`, `echo a >f; chmod 755 f`, "f", "created 100755: file1"},
 		{"a deleted script", `echo a >f; chmod 755 f`, `rm f`, "f", "deleted: file1"},
 		{"link created", `true`, `ln -s ../out f`, "f", "symlink ../out: file0"},
 		{"link in a new folder", `true`, `mkdir -p a/b; ln -s x a/b/f`, "a/b/f", "symlink x: file0"},

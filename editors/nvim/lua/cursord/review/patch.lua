@@ -26,6 +26,8 @@ function M.became(diff)
     return ('link %s → %s'):format(diff.oldTarget or '(none)', diff.newTarget or '(none)')
   elseif kind == 'renamed' and diff.oldPath then
     return 'renamed from ' .. diff.oldPath
+  elseif kind == 'created' and diff.newMode then
+    return 'created, mode ' .. diff.newMode
   end
   return kind
 end
