@@ -155,6 +155,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 
 scenarios: ## play 10,000 random scenarios through the daemon, of agents, people, decisions and crashes, with random commands and 10,000 saves beside edits
 	$(GO) test -v -count=1 -timeout 60m -run '^Test(Scenarios|RandomCommands|PersonsBesideCommands|SavesAtAnyPoint)$$' $(TESTS)/scenarios -scenarios 10000 -scenarios.seed 0 -commands 500 -commands.seed 0 -beside 500 -beside.seed 0 -saves 10000 -saves.seed $$(date +%s)
+	$(GO) test -count=1 -timeout 60m ./diffs -stories 3600
 	$(GO) test -count=1 -timeout 60m -run '^TestPeopleBetweenIsolatedTurns$$' $(TESTS)/isolation -shows.scenarios 1000 -shows.seed $$(date +%s)
 
 soak: ## work with one daemon for MINUTES, with clients, turns, reviews and kills; then kill it KILLS times at random

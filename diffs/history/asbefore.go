@@ -66,10 +66,8 @@ func (f *File) AsBefore(lines []string, found func(line int, by int32, sure bool
 func (f *File) again(lines []string) bool {
 	agents := map[string]bool{}
 	for _, r := range f.Runs {
-		if r.By > 0 {
-			for _, line := range lines[r.From:min(r.To, len(lines))] {
-				agents[trim(line)] = true
-			}
+		for i := r.From; i < min(r.To, len(lines)) && r.By > 0; i++ {
+			agents[trim(lines[i])] = true
 		}
 	}
 	for _, d := range f.Dead {
