@@ -157,7 +157,11 @@ func (w *World) Git(args ...string) string {
 func (w *World) Commits() {
 	w.T.Helper()
 	w.Git("init", "-q")
-	config, err := os.OpenFile(w.Path(".git/config"), os.O_APPEND|os.O_WRONLY, 0)
+	dir := w.Path(".git")
+	if file, err := os.ReadFile(dir); err == nil { // it says where the repository is
+		dir = strings.TrimSpace(strings.TrimPrefix(string(file), "gitdir: "))
+	}
+	config, err := os.OpenFile(filepath.Join(dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(w.T, err)
 	_, err = config.WriteString("[user]\n\tname = a\n\temail = a@b\n[maintenance]\n\tauto = false\n")
 	require.NoError(w.T, err)
