@@ -86,6 +86,9 @@ func (m *mutant) survives(t *testing.T, root, mutated string) (said string, surv
 		pkg = filepath.Join(root, filepath.FromSlash(name))
 		args = []string{"-test.failfast", "-test.run", tests}
 	}
+	if pkg == filepath.Join(root, "diffs") {
+		args = append(args, "-stories=3600")
+	}
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
 	build.Dir = pkg
 	out, err := build.CombinedOutput()
