@@ -86,7 +86,7 @@ func asBefore(part []standing, ends func(standing) bool, found func(line int, by
 			latest[s.text] = later(latest[s.text], s.from)
 		}
 	}
-	// A line was brought back by the edit that wrote it, or by a later one, and there was a dead one of its text before that.
+	// A dead line was there before an edit if that came after the one that wrote the line, and not after the one that removed it.
 	seen, first, last := map[Author]bool{}, Author{}, Author{}
 	for _, s := range part {
 		seen[s.from], seen[s.to] = true, true
@@ -94,7 +94,11 @@ func asBefore(part []standing, ends func(standing) bool, found func(line int, by
 			if last == (Author{}) || byTime(s.from, first) < 0 {
 				first = s.from
 			}
-			last = later(last, wrote)
+			until := s.to
+			if byTime(until, wrote) > 0 {
+				until = wrote
+			}
+			last = later(last, until)
 		}
 	}
 	maps.DeleteFunc(seen, func(a Author, _ bool) bool { return a.By <= 0 || byTime(a, first) <= 0 || byTime(last, a) < 0 })

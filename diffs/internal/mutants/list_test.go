@@ -197,6 +197,10 @@ func weave() []mutant {
 			old: "return byTime(d.removed(), latest) > 0", now: "return false", tests: "diffs TestTextsThatAgents",
 		},
 		{
+			name: "the edit that brought lines back is not looked at", file: "diffs/history/asbefore.go",
+			old: "byTime(last, a) < 0 })", now: "byTime(last, a) <= 0 })", tests: "diffs TestTextsThatAgents",
+		},
+		{
 			name: "what an edit goes on to write is not looked at", file: "diffs/history/take.go",
 			old: "t.noted = min(t.noted, by.Group-1)", now: "t.noted = t.noted + 0", tests: "diffs TestWhatCame",
 		},
