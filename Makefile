@@ -82,12 +82,12 @@ test: undertest undertest-race ## run all tests: concurrent packages and the ran
 
 # The two halves run side by side: at the end of each stage but one or two tests run, and the other half fills the processors.
 test-processes:
-	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
+	$(PLAIN) -parallel 3 -skip '$(RACY)' $$($(PROCESSES))
 
 test-packages:
 	$(RACE) -p 1 -parallel 4 -run '$(RACY)' $(RACED)
 	$(RACE) -p 2 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
-	$(PLAIN) -p 2 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
+	$(PLAIN) -p 1 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
 
 quick: undertest ## check in less than a minute what breaks most often: format, vet, the schema, the import table, packages whose tests take a second
 	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
