@@ -19,7 +19,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 		for _, verb := range []string{"reject", "accept"} {
 			w := world.New(t)
 			w.PutAll(world.Tree{"a": world.Numbered(20, nil), "gone": "x\n"})
-			w.Plays(world.Lines(world.Shells("1", "mv a b; rm gone; echo new >new"))...)
+			w.Plays(world.Lines(world.Shells("1", "mv a b; rm gone; echo new >new; chmod 755 new"))...)
 			w.RepositoryIn(".", nil)
 			w.Start()
 			w.Trusts()
@@ -28,6 +28,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 			n.hears("cursord: 3 hunks in 3 files; :Cursord next goes there")
 			n.ex("Cursord review")
 			n.untilScreen("b|1| renamed from a")
+			n.untilScreen("new|1| created, mode 100755")
 			n.ex("wincmd b")
 			for _, left := range []string{"2 hunks left in 2 files", "1 hunk left in 1 file", "none left"} {
 				n.keys(verb[:1])
