@@ -10,7 +10,7 @@ import (
 	"cursord/sessions"
 )
 
-// PrintDiffs prints diffs for people, with the id of each hunk. What is said of them fits a number of columns; with 0 it has as many as it needs.
+// PrintDiffs prints diffs for people, with the id of each hunk. It breaks titles and hints to fit in columns; 0 breaks none. Lines of code stay whole.
 func PrintDiffs(w io.Writer, p term.Palette, columns int, diffs []*sessions.Diff) {
 	for i, d := range diffs {
 		if i > 0 {

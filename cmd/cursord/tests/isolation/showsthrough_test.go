@@ -44,7 +44,7 @@ type between struct {
 	s    *sessions.Session
 	rng  *rand.Rand
 	n    int             // the number of the last new line
-	gone map[string]bool // lines that the person has deleted; not the agent's: to delete an accepted one can be to undo the accept
+	gone map[string]bool // the person's and old lines that the person has deleted; an agent's may return, since deleting an accepted line can undo the accept
 	mine map[string]bool // the person's other lines
 	last string          // the last turn
 	log  []string
@@ -159,7 +159,7 @@ func (b *between) turn() {
 		}
 	}
 	b.Plays(append(script, world.Done)...)
-	real, beside := b.texts(b.Root), map[string]bool{} // the latter are lines where both have changed the same, until somebody decides
+	real, beside := b.texts(b.Root), map[string]bool{} // beside has lines in conflicts: the agent does not see them before a decision
 	for _, d := range b.e.Diffs() {
 		for _, h := range d.Hunks {
 			for _, i := range h.Beside {
