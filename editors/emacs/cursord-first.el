@@ -144,7 +144,17 @@ Until the folder of both is there, watch the next one above it."
                       (file-notify-add-watch
                        folder '(change)
                        (lambda (event)
-                         (cursord--watched event socket news name))))))))))
+                         (cursord--watched event socket news name))))))
+        (when (and (not (equal name socket)) (file-directory-p name))
+          ;; It came before the watch.
+          (cursord--await-daemon socket news)
+          (cursord--look-again socket))))))
+
+(defun cursord--look-again (socket)
+  "Look if a daemon listens at SOCKET: now, and when a session is stored."
+  (when (file-exists-p socket)
+    (cursord--look)
+    (run-at-time 1 nil #'cursord--look)))
 
 (defun cursord--watched (event socket news name)
   "Take EVENT in the folder of NAME, which is SOCKET or a folder around it.
@@ -156,9 +166,7 @@ NEWS is a file beside SOCKET."
     ((and `(,_ created ,(or (pred (equal name)) (pred (equal news))) . ,_)
           (guard cursord-mode))
      (cursord--await-daemon socket news)
-     (when (file-exists-p socket)
-       (cursord--look)
-       (run-at-time 1 nil #'cursord--look)))))
+     (cursord--look-again socket))))
 
 ;;;; Before a save
 

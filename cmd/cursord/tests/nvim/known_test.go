@@ -37,22 +37,40 @@ func TestNvimKnowsTheFolder(t *testing.T) {
 // The folder of the daemon's socket, and the one above it, are made by the daemon.
 func TestNvimNoticesADaemon(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
-		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{3: "agent 3\n"})
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": before, ".git/HEAD": ""})
-		socket, cursord := w.LateDaemon()
-		n := neovim(w, t, bin, fmt.Sprintf("vim.env.CURSORD_SOCKET = %q", socket), "f")
-		n.until("an answer", "return require('cursord.glance').answered()")
-		require.Equal(t, false, n.lua(connected))
-		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
-		cursord("run", "go")
-		n.untilText("f", after)
-		n.hunksOf("f", 1)
-		n.quiet()
-		n.kill()
-		cursord("stop", "--force")
+	eachNvim(t, func(t *testing.T, bin string) { noticesADaemon(t, bin, "") })
+}
+
+// TestNvimNoticesADaemonWhoseFolderComesAtOnce: the socket's folder comes after Neovim has looked for it, and before it watches the one above.
+func TestNvimNoticesADaemonWhoseFolderComesAtOnce(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		noticesADaemon(t, bin, `
+local stat, dir = vim.uv.fs_stat, vim.fs.dirname(vim.env.CURSORD_SOCKET)
+vim.uv.fs_stat = function(path)
+	local found = stat(path)
+	if path == dir and not found then
+		vim.fn.mkdir(dir, 'p', 448)
+	end
+	return found
+end`)
 	})
+}
+
+func noticesADaemon(t *testing.T, bin, init string) {
+	before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{3: "agent 3\n"})
+	w := world.New(t)
+	w.PutAll(world.Tree{"f": before, ".git/HEAD": ""})
+	socket, cursord := w.LateDaemon()
+	n := neovim(w, t, bin, fmt.Sprintf("vim.env.CURSORD_SOCKET = %q\n%s", socket, init), "f")
+	n.until("an answer", "return require('cursord.glance').answered()")
+	require.Equal(t, false, n.lua(connected))
+	w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+	cursord("run", "go")
+	n.untilText("f", after)
+	n.hunksOf("f", 1)
+	n.quiet()
+	n.kill()
+	cursord("stop", "--force")
 }
 
 // unwatched has Neovim hear nothing of the folder in which a daemon tells of new folders, as on some network file systems.

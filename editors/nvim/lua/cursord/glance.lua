@@ -33,7 +33,19 @@ end
 local watch --- @type uv.uv_fs_event_t?
 local watched --- @type string? its folder
 
---- Has files be looked at when a daemon begins, and when a folder has got its first session: at once, and when that is stored.
+--- Has files be looked at if a daemon listens: at once, and when a folder's first session is stored.
+--- @param socket string
+local function look_again(socket)
+  for _, pause in ipairs(vim.uv.fs_stat(socket) and { 0, 1000 } or {}) do
+    vim.defer_fn(function()
+      for _, buf in ipairs(files()) do
+        M.look(buf, 0)
+      end
+    end, pause)
+  end
+end
+
+--- Has files be looked at when a daemon begins, and when a folder has got its first session.
 --- @param socket string where it listens; until its folder is there, the next one above it is watched
 --- @param news? string a file in that folder, which it makes at a first session
 local function await(socket, news)
@@ -55,15 +67,13 @@ local function await(socket, news)
         return
       end
       await(socket, news)
-      for _, pause in ipairs(vim.uv.fs_stat(socket) and { 0, 1000 } or {}) do
-        vim.defer_fn(function()
-          for _, buf in ipairs(files()) do
-            M.look(buf, 0)
-          end
-        end, pause)
-      end
+      look_again(socket)
     end)
   )
+  if dir ~= vim.fs.dirname(socket) and vim.uv.fs_stat(vim.fs.joinpath(dir, name)) then
+    await(socket, news) -- it came before the watch
+    look_again(socket)
+  end
 end
 
 --- Takes the program's answer: the folders of these workspaces, and where a daemon listens.
