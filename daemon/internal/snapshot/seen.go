@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -72,19 +73,20 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	}
 }
 
-// EarlierOf returns the changes of a path between a moment and the path's change at when. written, the time of the path's text, is that of
+// EarlierOf returns the changes of a path between a look at a moment and the path's change at when. written, the time of the path's text, is that of
 // one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save. It does
 // not count if a text of that time has been taken in: the file was then moved here, or copied with its time.
 func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	after = max(after, s.takenIn(name))
+	taken := s.takenIn(name)
 	for _, t := range s.seen[name] {
-		if after < t.When && t.When < when {
+		noticed := t.When > after || t.When > after-int64(clock.Lag) && t.By > after // times of files lag
+		if noticed && taken < t.When && t.When < when {
 			all = append(all, t)
 		}
 	}
-	unseen := filestat.ChangeTimes && max(after, s.began) < written && written < when && !s.texts[written]
+	unseen := filestat.ChangeTimes && max(after, taken, s.began) < written && written < when && !s.texts[written]
 	if unseen && !slices.ContainsFunc(all, func(e Earlier) bool { return e.When == written }) {
 		all = append(all, Earlier{When: written})
 	}

@@ -33,7 +33,8 @@ func TestEarlierChanges(t *testing.T) {
 		s.Saw("f", seen(then+ms*1e6), then+ms*1e6+1)
 	}
 	require.Equal(t, []Earlier{{then + 10e6, then + 10e6 + 1}, {then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", 0, 0, then+30e6))
-	require.Equal(t, []Earlier{{then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", then+10e6, 0, then+30e6))
+	require.Equal(t, []Earlier{{then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", then+10e6+1, 0, then+30e6))
+	require.Len(t, s.EarlierOf("f", then+10e6, 0, then+30e6), 2, "noticed after the look, though a file's time lags")
 	require.Empty(t, s.EarlierOf("in/g", 0, 0, then+30e6))
 	require.Equal(t, []Earlier{{When: s.began + 5e6}}, s.EarlierOf("in/g", 0, s.began+5e6, s.began+30e6), "only the time of its text is left")
 	require.Empty(t, s.EarlierOf("in/g", 0, s.began-1, s.began+30e6), "a text of before the turn")

@@ -29,6 +29,9 @@ func TestASaveBetweenAMoveAndACommand(t *testing.T) {
 			e.Until("the move", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == moved })
 			require.True(t, world.Comes(world.Patience, func() bool { return w.Get("../slept") == "x" }))
 			w.Put(moved, "mine\none\n")
+			for range 5 {
+				e.Must("workspace/list", world.Obj{}, nil) // so the daemon has had the time to read of the save
+			}
 			w.Put("../go", "")
 			e.Ends(turn.ID)
 			e.Decides("diff/reject", world.Obj{"all": true})
