@@ -139,6 +139,22 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			continue
 		case f.Is.Exists():
 			f.Is, f.After = s.readLive(r, f.Path)
+			for tries := 5; f.Source == nil && f.beingCut() && tries > 0; tries-- {
+				time.Sleep(cutLook)
+				f.Is, f.After = s.readLive(r, f.Path)
+			}
+			if f.Source == nil && f.Is != sus.is && f.justCut() { // perhaps by a call, and not by the one whose change was listed
+				cut := sus
+				cut.is = f.Is
+				c := s.trace(cut)
+				c.Since = began
+				if v := judge(c); v.Leave {
+					if sus.entry == nil || sus.entry.Stat != sus.is {
+						s.Saw(f.Path, sus.is, f.At)
+					}
+					continue
+				}
+			}
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}

@@ -98,6 +98,42 @@ func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	}
 }
 
+// TestACommandsFileIsEmptyWhenItIsRead: a call empties a file, in order to write it, between the look at it and the read. Before, a person
+// seemed to be saving it, so that the call's change could be a person's.
+func TestACommandsFileIsEmptyWhenItIsRead(t *testing.T) {
+	if !filestat.ChangeTimes {
+		t.Skip("this system gives no times of changes of files")
+	}
+	for _, saved := range []bool{false, true} {
+		s := takeSnapshot(t, false, "f") // just now, so it is looked at again
+		if saved {
+			require.NoError(t, os.WriteFile(s.Full("f"), []byte("a person's"), 0o644))
+		}
+		was := filestat.Of(s.Full("f")).Changed()
+		var asked []ChangeTime
+		found, _ := s.Scan(t.Context(), false, func(c ChangeTime) Attribution {
+			for len(asked) == 0 && filestat.Of(s.Full("f")).Changed() == was { // until the file's time differs
+				require.NoError(t, os.WriteFile(s.Full("f"), nil, 0o644))
+			}
+			asked = append(asked, c)
+			return Attribution{Leave: len(asked) == 2}
+		})
+		require.Len(t, asked, 2)
+		require.Empty(t, found)
+		require.NoError(t, os.WriteFile(s.Full("f"), []byte("the command's"), 0o644))
+		found, _ = s.Scan(t.Context(), true, func(c ChangeTime) Attribution {
+			asked = append(asked, c)
+			return byShell(c)
+		})
+		require.Len(t, found, 1)
+		require.Equal(t, "shell", string(found[0].Source.Via))
+		if saved {
+			require.Len(t, asked[2].Earlier, 1)
+			require.Equal(t, was, asked[2].Earlier[0].When)
+		}
+	}
+}
+
 // TestACommandsChangeIsOverwrittenBeforeItIsRead: a file is written again right after a command's write, between the look
 // and the read. Before, both changes were taken in as perhaps a person's, before the second one's author was known.
 func TestACommandsChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
