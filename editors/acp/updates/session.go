@@ -242,7 +242,7 @@ func (s *Session) Item(i *sessions.Item, past bool) {
 		}
 		s.plan(known.tool, i.Tool.Todos)
 	default:
-		if known.tool != nil && known.tool.ended() && (known.tool.unseen || len(i.Changes) == 0) {
+		if known.tool != nil && known.tool.ended() && (known.tool.unseen || len(i.Changes) == 0 && !known.tool.changes) {
 			return // it comes again
 		}
 		if known.tool == nil {

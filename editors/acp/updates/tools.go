@@ -20,6 +20,7 @@ type tool struct {
 	id        string // for the client
 	status    string // "": the client does not know the call
 	unseen    bool   // it had ended before the client came
+	changes   bool   // the client has changes of files by the call
 	asked     bool   // the client was asked whether the call may begin, and knows no more of it
 	title     string
 	kind      string
@@ -69,12 +70,12 @@ func (s *Session) call(i *sessions.Item, known *tool, past bool) {
 		now.Locations, known.locations, changed = locations, locations, true
 	}
 	if content = append(content, words(i)...); known.isNews(content) {
-		now.Content, changed = content, true
+		now.Content, changed = append([]protocol.Content{}, content...), true
 		if known.ended() { // all of the call: some editors forget one that has ended
 			now.Title, now.Kind, now.Locations = known.title, known.kind, known.locations
 		}
 	}
-	known.status = now.Status
+	known.status, known.changes = now.Status, len(i.Changes) > 0
 	if changed {
 		s.emit(protocol.Encode(&now))
 	}

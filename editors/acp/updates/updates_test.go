@@ -251,6 +251,20 @@ func TestChangesOfCalls(t *testing.T) {
 		{"type":"content","content":{"type":"text","text":"`+"```\\ndone\\n```"+`"}}
 	]`, string((*all)[1].Content))
 
+	// A change that turns out to be another call's is taken back, also from a call that has nothing else to show.
+	s.Item(call(), false)
+	require.Len(t, *all, 3)
+	require.JSONEq(t, `[{"type":"content","content":{"type":"text","text":"`+"```\\ndone\\n```"+`"}}]`, string((*all)[2].Content))
+	require.Equal(t, "make", (*all)[2].Title)
+	silent := call()
+	silent.Tool.Output = ""
+	s.Item(changed, false)
+	s.Item(silent, false)
+	s.Item(silent, false)
+	require.Len(t, *all, 5)
+	require.JSONEq(t, "[]", string((*all)[4].Content))
+	*all = (*all)[:2]
+
 	// Of a hunk that was cut off nothing is shown, of many hunks the first, and a file without room for any is counted.
 	other, seen := listening()
 	other.Asked("t")
