@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -143,8 +144,12 @@ func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 // TestNvimConflicts has the agent change a line that has unsaved changes in a buffer.
 func TestNvimConflicts(t *testing.T) {
 	t.Parallel()
-	for _, one := range []struct{ command, text string }{
-		{"5Cursord reject", "mine 5\n"}, {"5Cursord accept", "agent 5\n"}, {"5|Cursord accept both", "mine 5\nagent 5\n"}, {"write!", "mine 5\n"},
+	for _, one := range []struct {
+		command, text string
+		back          string // what "u" leaves after the write: the file with the agent's line under review, or the text with the conflict
+	}{
+		{"5Cursord reject", "mine 5\n", "^agent 5\n$"}, {"5Cursord accept", "agent 5\n", "^(mine|agent) 5\n$"},
+		{"5|Cursord accept both", "mine 5\nagent 5\n", "^mine 5\nagent 5\n$"}, {"write!", "mine 5\n", ""},
 	} {
 		t.Run(one.command, func(t *testing.T) {
 			t.Parallel()
@@ -168,10 +173,14 @@ func TestNvimConflicts(t *testing.T) {
 				n.agree(e, "f", want, 1)
 				if one.command != "write!" {
 					n.keys("u")
-					n.untilText("f", strings.Replace(after, "agent 5\n", "mine 5\n", 1))
+					n.poll("the decision", func() bool { return strings.Contains(n.screen(), "is taken back; 2 hunks left in 1 file") })
+					n.poll("the text", func() bool {
+						_, text, _ := strings.Cut(n.text("f"), "line 4\n")
+						text, _, _ = strings.Cut(text, "line 6\n")
+						return regexp.MustCompile(one.back).MatchString(text)
+					})
 					n.hunksOf("f", 2)
-				}
-				if one.command == "write!" {
+				} else {
 					require.Contains(t, n.messages(), "cursord: kept your lines; :Cursord undo brings the agent's back")
 					w.CursordOK("undo", "--workspace", w.Root)
 					require.Contains(t, w.Get("f"), "agent 5\n", "what a save took away is back")
