@@ -1,46 +1,118 @@
 package acp
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"cursord/agent"
+	"cursord/agent/jsontext"
 	"cursord/agent/plaintext"
 )
 
-// This file keeps what the agent says while no turn takes it in, such as that a command in the background has ended. While the run of the
-// turn before waits for that command, it is of that turn. Else the next turn tells it as a notice, since a turn that has ended is not changed.
+// This file keeps what the agent says and does while no turn takes it in, such as that a command in the background has ended. While the run of the
+// turn before waits for that command, its words are of that turn. Else the next turn tells all as notices, since a turn that has ended is not
+// changed. Nobody has looked at the files before such a call, so that what it changes cannot be put under review.
 
 const (
-	maxOverheard = 16 << 10 // bytes of such a text that are kept
+	maxOverheard = 16 << 10 // bytes of such words that are kept
 	maxUntold    = 100      // sessions of which it is kept when their process ends
 	maxTold      = 2 << 10  // bytes of the notice
+	maxAside     = 20       // calls that are named, and so many questions
+	maxAsideName = 200      // bytes of the name of one
 )
+
+// A between is what the agent has said and done since the last turn.
+type between struct {
+	words string
+	did   names // calls that began
+	asked names // what it asked for, and was refused
+}
+
+// names are titles, each for an id of its own.
+type names struct {
+	ids, list []string
+	more      int // without those
+}
+
+func (n *names) add(id, name string) {
+	switch {
+	case slices.Contains(n.ids, id):
+	case len(n.list) == maxAside:
+		n.more++
+	default:
+		n.ids = append(n.ids, strings.Clone(plaintext.Cut(id, maxAsideName)))
+		n.list = append(n.list, strings.Clone(plaintext.OneLine("", plaintext.Cut(name, maxAsideName))))
+	}
+}
+
+func (n *names) String() string {
+	all := strings.Join(n.list, "; ")
+	if n.more > 0 {
+		all += fmt.Sprintf("; and %d more", n.more)
+	}
+	return all
+}
+
+func (b *between) isEmpty() bool { return b.words == "" && len(b.did.list)+len(b.asked.list) == 0 }
+
+// join adds what came later.
+func (b *between) join(later between) {
+	b.words += plaintext.Cut(later.words, max(maxOverheard-len(b.words), 0))
+	for i, id := range later.did.ids {
+		b.did.add(id, later.did.list[i])
+	}
+	for i, id := range later.asked.ids {
+		b.asked.add(id, later.asked.list[i])
+	}
+	b.did.more, b.asked.more = b.did.more+later.did.more, b.asked.more+later.asked.more
+}
 
 // overhear takes in a message that comes while no turn takes messages. Before the process serves its first turn, that is a chat being loaded: old
 // text, which is left out.
 func (p *proc) overhear(m message) {
-	if !p.served || m.method != "session/update" || p.elsewhere(m.params) {
+	if !p.served || p.elsewhere(m.params) {
 		return
 	}
-	u := m.params.Get("update")
-	if u.Get("sessionUpdate").Text() != "agent_message_chunk" {
-		return
-	}
-	text := u.Get("content").Get("text").Text()
+	u, call := m.params.Get("update"), m.params.Get("toolCall")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.between += plaintext.Cut(text, max(maxOverheard-len(p.between), 0))
+	switch kind := u.Get("sessionUpdate").Text(); {
+	case m.id != nil && call.Get("toolCallId").Text() != "":
+		p.between.asked.add(call.Get("toolCallId").Text(), asideName(call))
+	case m.id != nil:
+		p.between.asked.add(string(m.id), strings.TrimPrefix(strings.TrimPrefix(m.method, "_"), "cursor/"))
+	case kind == "agent_message_chunk":
+		text := u.Get("content").Get("text").Text()
+		p.between.words += plaintext.Cut(text, max(maxOverheard-len(p.between.words), 0))
+	case kind == "tool_call", kind == "tool_call_update":
+		if id := u.Get("toolCallId").Text(); id != "" && (kind == "tool_call" || !p.had[id]) {
+			p.between.did.add(id, asideName(u))
+		}
+	}
 }
 
-// overheard returns what the agent has said since the last turn, once.
-func (p *proc) overheard() (text string) {
+// asideName names a call as far as one message of it does.
+func asideName(call jsontext.Value) string {
+	return cmp.Or(call.Get("rawInput").Get("command").Text(), call.Get("title").Text(), call.Get("kind").Text(), "a call without a name")
+}
+
+// overheard returns what the agent has said and done since the last turn, once.
+func (p *proc) overheard() (b between) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text, p.between = p.between, ""
-	return text
+	b, p.between = p.between, between{}
+	return b
 }
 
 // goOn adds what the agent has said since it answered the prompt to the turn, whose run has not ended yet.
 func (r *run) goOn(p *proc, t *turn) {
-	text := p.overheard()
+	b := p.overheard()
+	text := b.words
+	if b.words = ""; !b.isEmpty() {
+		r.emit(b.notices("While commands run in the background"))
+	}
 	if text == "" {
 		return
 	}
@@ -51,28 +123,46 @@ func (r *run) goOn(p *proc, t *turn) {
 	t.out.Result = &text
 }
 
-// untold returns what a session's process that has ended had said since its last turn, once.
-func (d *Driver) untold(session string) string {
+// untold returns what a session's process that has ended had said and done since its last turn, once.
+func (d *Driver) untold(session string) between {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	text := d.left[session]
+	b := d.left[session]
 	delete(d.left, session)
-	return text
+	return b
 }
 
-// leave keeps what the agent has said since its last turn, as its process is about to end. mu must be held.
+// leave keeps what the agent has said and done since its last turn, as its process is about to end. mu must be held.
 func (d *Driver) leave(k *keeping) {
-	if text := k.proc.overheard(); text != "" && len(d.left) < maxUntold {
-		d.left[k.session] = text
+	if b := k.proc.overheard(); !b.isEmpty() && len(d.left) < maxUntold {
+		d.left[k.session] = b
 	}
 }
 
-// tellBetween tells what the agent has said while no turn ran.
+// tellBetween tells what the agent has said and done while no turn ran.
 func (t *turn) tellBetween() {
-	if text := plaintext.Joined(t.between + t.p.overheard()); text != "" {
+	if t.between.join(t.p.overheard()); !t.between.isEmpty() {
+		t.emitBeside(t.between.notices(""))
+	}
+}
+
+// notices tells it. during says when it was, if the turn's run had not ended; a look at the files then follows.
+func (b *between) notices(during string) (all []agent.Event) {
+	if text := plaintext.Joined(b.words); text != "" {
 		if cut := plaintext.Cut(text, maxTold); cut != text {
 			text = cut + "…"
 		}
-		t.emitBeside([]agent.Event{agent.Notice{Text: "While no turn ran, the agent said: " + text}})
+		all = append(all, agent.Notice{Text: "While no turn ran, the agent said: " + text})
 	}
+	if len(b.did.list) > 0 {
+		text := cmp.Or(during, "While no turn ran") + ", the agent did more: " + b.did.String()
+		if during == "" {
+			text += ". What that changed is not listed as the agent's: look at these files yourself"
+		}
+		all = append(all, agent.Notice{Text: text})
+	}
+	if len(b.asked.list) > 0 {
+		all = append(all, agent.Notice{Text: cmp.Or(during, "While no turn ran") + ", the agent asked for this, and was told no: " + b.asked.String()})
+	}
+	return all
 }

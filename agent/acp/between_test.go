@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -16,13 +17,18 @@ import (
 // hasOverheard waits until the agent's process has said something that no turn has.
 func (w *world) hasOverheard(parts ...string) {
 	w.t.Helper()
+	w.untilBetween(func(b *between) bool { return b.words == strings.Join(parts, "") })
+}
+
+func (w *world) untilBetween(is func(*between) bool) {
+	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		w.driver.mu.Lock()
 		p := w.driver.kept[0].proc
 		w.driver.mu.Unlock()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.between == strings.Join(parts, "")
+		return is(&p.between)
 	}, 30*time.Second, time.Millisecond)
 }
 
@@ -61,6 +67,56 @@ func TestTextBetweenTurns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCallsBetweenTurns: the next turn tells what the agent has done and asked for while no turn ran, each once. It was left out without a word.
+func TestCallsBetweenTurns(t *testing.T) {
+	w := newWorld(t, "2026.10.01-e373342", "")
+	script := `{"fake":"shell","command":"true"}` + "\n"
+	for i, message := range []string{
+		`"method":"session/update","params":{"sessionUpdate":"tool_call","toolCallId":"late 1","title":"Terminal","kind":"execute","rawInput":{"command":"echo b >b"}}`,
+		`"method":"session/update","params":{"sessionUpdate":"tool_call_update","toolCallId":"late 1","status":"completed"}`,
+		`"method":"session/update","params":{"sessionUpdate":"tool_call_update","toolCallId":"call_fa4e\nfc_1","status":"completed"}`, // of the turn
+		`"method":"session/update","params":{"sessionUpdate":"tool_call","toolCallId":"late 2","title":"Edit\te","kind":"edit"}`,
+		`"method":"session/request_permission","params":{"toolCall":{"toolCallId":"late 3","title":"rm c"},"options":[{"optionId":"y","kind":"allow_once"}]}`,
+		`"method":"cursor/ask_question","params":{}`,
+		`"method":"session/update","params":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"All done."}}`,
+	} {
+		script += fmt.Sprintf(`{"fake":"later","path":%q,%s}`, w.home(fmt.Sprint("go", i)), message) + "\n"
+	}
+	w.script(script + `{"fake":"say","text":"one"}` + "\n")
+	require.Equal(t, "one", *w.run(t.Context(), nil).Result)
+	heard := []func(b *between) bool{
+		0: func(b *between) bool { return len(b.did.list) == 1 }, 3: func(b *between) bool { return len(b.did.list) == 2 },
+		4: func(b *between) bool { return len(b.asked.list) == 1 }, 5: func(b *between) bool { return len(b.asked.list) == 2 },
+		6: func(b *between) bool { return b.words != "" },
+	}
+	for i, is := range heard {
+		if w.touches(fmt.Sprint("go", i)); is != nil {
+			w.untilBetween(is)
+		}
+	}
+	w.said()
+	w.script(`{"fake":"say","text":"two"}` + "\n")
+	w.run(t.Context(), nil)
+	require.Equal(t, "init\nnotice While no turn ran, the agent said: All done.\n"+
+		"notice While no turn ran, the agent did more: echo b >b; Edit e. What that changed is not listed as the agent's: look at these files yourself\n"+
+		"notice While no turn ran, the agent asked for this, and was told no: rm c; ask_question\ntext two", w.said())
+	w.run(t.Context(), nil)
+	require.Equal(t, "init\ntext two", w.said())
+}
+
+// TestManyCallsBetweenTurns: what is kept of them is bounded.
+func TestManyCallsBetweenTurns(t *testing.T) {
+	var b between
+	for i := range 3 * maxAside {
+		later := between{words: strings.Repeat("x", maxOverheard)}
+		later.did.add(fmt.Sprint(i), "y")
+		later.did.add(fmt.Sprint(i), "the same")
+		b.join(later)
+	}
+	require.Len(t, b.words, maxOverheard)
+	require.Equal(t, strings.Repeat("y; ", maxAside)+"and 40 more", b.did.String())
 }
 
 // TestTextBetweenTurnsOfAnEndedSession is told nobody.

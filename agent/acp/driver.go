@@ -29,9 +29,9 @@ type Driver struct {
 	options  Options
 
 	mu     sync.Mutex
-	kept   []*keeping        // guarded by mu; the one that was used last comes last
-	left   map[string]string // guarded by mu; what processes that have ended had said since their last turns, by session
-	closed bool              // guarded by mu
+	kept   []*keeping         // guarded by mu; the one that was used last comes last
+	left   map[string]between // guarded by mu; what processes that have ended had said and done since their last turns, by session
+	closed bool               // guarded by mu
 	ending sync.WaitGroup
 }
 
@@ -46,7 +46,7 @@ type keeping struct {
 func New(l *agent.Launcher, o Options) *Driver {
 	o.Idle = cmp.Or(o.Idle, idleTime)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Driver{launcher: l, options: o, left: map[string]string{}}
+	return &Driver{launcher: l, options: o, left: map[string]between{}}
 }
 
 // Run runs a turn, as agent.Driver says. The process that serves it may go on after the turn, for the next one of Request.Session; the

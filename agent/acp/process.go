@@ -46,7 +46,7 @@ type proc struct {
 	stderr agent.Tail // guarded by mu
 	bare   agent.Tail // guarded by mu; lines of stdout that are no messages
 
-	between string // guarded by mu; what the agent has said while no turn ran
+	between between // guarded by mu
 
 	// Of the goroutine that owns it.
 	calls map[int64]pending // requests of ours that have no answer
@@ -294,6 +294,9 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 	case m.method == "":
 		// nothing that can be answered
 	case m.id != nil && string(m.id) != "null" && t == nil:
+		if isQuestion(m.method) {
+			p.overhear(m)
+		}
 		p.write(idleAnswer(m))
 	case m.id != nil && string(m.id) != "null":
 		var answer []byte

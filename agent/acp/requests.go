@@ -99,13 +99,18 @@ const (
 
 // idleAnswer answers a request that comes while no turn runs: nobody is asked, and nothing is allowed.
 func idleAnswer(m message) []byte {
-	switch strings.TrimPrefix(m.method, "_") {
-	case "session/request_permission", "cursor/ask_question", "cursor/create_plan":
+	switch method := strings.TrimPrefix(m.method, "_"); {
+	case isQuestion(method):
 		return result(m.id, outcomeResult{outcome{Outcome: "cancelled"}})
-	case "cursor/update_todos", "cursor/task", "cursor/generate_image":
+	case slices.Contains([]string{"cursor/update_todos", "cursor/task", "cursor/generate_image"}, method):
 		return result(m.id, nothing{})
 	}
 	return refusal(m.id, codeNoMethod, "cursord does not know this method")
+}
+
+// isQuestion reports whether a request is for a person.
+func isQuestion(method string) bool {
+	return slices.Contains([]string{"session/request_permission", "cursor/ask_question", "cursor/create_plan"}, strings.TrimPrefix(method, "_"))
 }
 
 func result(id jsontext.Value, v any) []byte {

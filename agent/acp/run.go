@@ -22,7 +22,7 @@ type run struct {
 	req  *agent.Request
 	emit func([]agent.Event)
 
-	between string // what processes that have ended had said since the turn before
+	between between // what processes that have ended had said and done since the turn before
 }
 
 // startTime is how long an agent may be silent while it starts, or opens its session.
@@ -110,13 +110,13 @@ func (r *run) ready(ctx context.Context, p *proc) *failure.Error {
 // process returns a process with a session for the turn: the one that served the turn before, if kept allows that, or a new one.
 func (r *run) process(ctx context.Context, kept bool) (p *proc, reused bool, failed *failure.Error) {
 	want := launchOf(r.req, r.lacks())
-	r.between += r.d.untold(r.req.Session)
+	r.between.join(r.d.untold(r.req.Session))
 	if p := r.d.take(r.req.Session); p != nil {
 		if kept && !p.doomed.Load() && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
 			return p, true, nil
 		}
 		p.end()
-		r.between += p.overheard()
+		r.between.join(p.overheard())
 	}
 	if p, failed = r.start(ctx); failed == nil {
 		failed = r.open(ctx, p)

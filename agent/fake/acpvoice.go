@@ -63,7 +63,7 @@ func (v *acpVoice) play(d *directive, path string) error {
 	case "stop":
 		v.reason = d.Text
 	case "later":
-		go v.agent.sayLater(path, d.Text)
+		go v.agent.later(path, d)
 	}
 	return nil
 }
@@ -79,15 +79,22 @@ func (v *acpVoice) tellAdded() {
 	}
 }
 
-// sayLater says something once there is a file, also between turns.
-func (a *acpAgent) sayLater(path, text string) {
+// later says something, or has a message of its own, once there is a file, also between turns.
+func (a *acpAgent) later(path string, d *directive) {
 	for {
 		if _, err := os.Lstat(path); err == nil {
 			break
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	a.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}`, text)
+	switch d.Method {
+	case "":
+		a.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}`, d.Text)
+	case "session/update":
+		a.update("%s", d.Params)
+	default:
+		a.ask(d.Method, string(d.Params))
+	}
 }
 
 func (v *acpVoice) chunks(kind, text string) {

@@ -69,7 +69,8 @@ for permission, also of an edit, "defies":"early", "silently" or "openly" has it
 {"fake":"edit","lost":true,…} announces an edit that is never made,
 {"fake":"request","method":M,"params":{…}} asks the client for M and says the answer,
 {"fake":"stop","text":R} gives a reason for the turn's end, and {"fake":"later","path":P,"text":T} says T once P
-exists, also when the turn has ended. With CURSORD_FAKE_ACP=underscore Cursor's own methods
+exists, also when the turn has ended; with "method":M,"params":{…} in place of the text it sends that request, or the
+update {…} if M is session/update. With CURSORD_FAKE_ACP=underscore Cursor's own methods
 begin with _cursor/, as in some builds; with "version2" it speaks another version of ACP, with "forgets" it cannot load sessions. A file "updates" in the folder of a session, below
 CURSOR_CONFIG_DIR or ~/.cursor, is what session/load replays.
 
