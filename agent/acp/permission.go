@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cursord/agent"
@@ -197,17 +198,22 @@ const (
 	maxParts   = 20 // questions of one request
 )
 
-// optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows.
+// optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows. So are all of those that
+// share an id, also with one that is left out: the agent could take a no for a yes.
 func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
 	kinds := map[string]agent.OptionKind{
 		"allow_once": agent.AllowOnce, "allow_always": agent.AllowAlways, "reject_once": agent.RejectOnce, "reject_always": agent.RejectAlways,
 	}
+	times := map[string]int{noID: 2} // ours
+	for v := range list.Elements() {
+		times[sameID(v.Get("optionId"))]++
+	}
 	refusable := false
 	for v := range list.Elements() {
 		o := v.Object(nil)
-		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.Joined(o.Text("name")), Kind: kinds[o.Text("kind")]}
-		known := slices.ContainsFunc(options, func(have agent.ApprovalOption) bool { return have.ID == option.ID })
-		if option.ID == "" || option.Kind == "" || known || len(options) == maxOptions {
+		id := o.Get("optionId")
+		option := agent.ApprovalOption{ID: id.Name(), Label: plaintext.Joined(o.Text("name")), Kind: kinds[o.Text("kind")]}
+		if option.ID == "" || option.Kind == "" || times[sameID(id)] > 1 || len(options) == maxOptions {
 			continue
 		}
 		if option.Label == "" {
@@ -220,6 +226,15 @@ func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
 		options = append(options, agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce})
 	}
 	return options
+}
+
+// sameID returns the same for ids that an agent may take for the same, such as 5, 5.0 and "5".
+func sameID(id jsontext.Value) string {
+	name := id.Name()
+	if n, err := strconv.ParseFloat(name, 64); err == nil {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	return name
 }
 
 const changed = "the agent changed it after a person was asked"

@@ -1,0 +1,67 @@
+//go:build unix
+
+package acp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+)
+
+// optionAsks is a request for permission with these options, each an id and a kind.
+func optionAsks(options ...string) string {
+	var list []string
+	for _, o := range options {
+		id, kind, _ := strings.Cut(o, " ")
+		list = append(list, `{"optionId":`+id+`,"kind":"`+kind+`"}`)
+	}
+	return `{"id":7,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"}},"options":[` +
+		strings.Join(list, ",") + `]}}`
+}
+
+// TestOptionsThatShareAnID: none of them is offered, so that no answer is taken for another one.
+func TestOptionsThatShareAnID(t *testing.T) {
+	t.Parallel()
+	many := []string{`"a" reject_once`}
+	for len(many) < maxOptions {
+		many = append(many, `"x`+strings.Repeat("x", len(many))+`" allow_once`)
+	}
+	for name, test := range map[string]struct {
+		options []string
+		offered []string // ids
+	}{
+		"a no that is a yes":           {[]string{`"a" reject_once`, `"a" allow_once`}, []string{noID}},
+		"a yes that is a no":           {[]string{`"a" allow_once`, `"a" reject_once`}, []string{noID}},
+		"in other words":               {[]string{`"a" reject_once`, `"\u0061" allow_once`}, []string{noID}},
+		"beside others":                {[]string{`"a" reject_once`, `"y" allow_once`, `"a" allow_always`}, []string{"y", noID}},
+		"two refusals":                 {[]string{`"a" reject_once`, `"y" allow_once`, `"a" reject_always`}, []string{"y", noID}},
+		"of an unknown kind":           {[]string{`"a" reject_once`, `"y" allow_once`, `"a" allow_forever`}, []string{"y", noID}},
+		"numbers":                      {[]string{`5 reject_once`, `5.0 allow_once`}, []string{noID}},
+		"a number and a text":          {[]string{`"5" reject_once`, `5 allow_once`}, []string{noID}},
+		"behind the last that is read": {append(many[:len(many):len(many)], `"a" allow_once`), nil},
+		"ours":                         {[]string{`"cursord-no" allow_once`}, []string{noID}},
+		"none":                         {[]string{`"n" reject_once`, `"y" allow_once`}, []string{"n", "y"}},
+	} {
+		c := newTalk(t, "/w")
+		c.says(optionAsks(test.options...))
+		require.Len(t, c.asked(), 1, name)
+		r := c.asked()[0]
+		if test.offered != nil {
+			var ids []string
+			for _, o := range r.Options {
+				ids = append(ids, o.ID)
+			}
+			require.Equal(t, test.offered, ids, name)
+		}
+		no := r.Refusal()
+		require.NoError(t, c.turn.answer("a1", no))
+		want := `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"cancelled"}}}`
+		if no.OptionID == "n" {
+			want = `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"n"}}}`
+		}
+		require.Equal(t, want, c.hears(), name)
+		require.NotContains(t, c.transcript(), "start", name)
+	}
+}
