@@ -13,6 +13,7 @@ import (
 type message struct {
 	id     jsontext.Value // of a request or a response
 	method string         // "" in a response
+	other  bool           // it has a member of a request, so that it is no response without a result
 	params jsontext.Value
 	result jsontext.Value
 	err    jsontext.Value
@@ -30,8 +31,9 @@ func parse(line []byte) (m message, ok bool) {
 			m.id = v
 		case "method":
 			m.method = v.Text()
+			m.other = m.other || !v.IsNull()
 		case "params":
-			m.params = v
+			m.params, m.other = v, true
 		case "result":
 			m.result = v
 		case "error":
@@ -49,6 +51,13 @@ const (
 	codeNoLogin   = -32000
 	codeCancelled = -32800
 )
+
+// An errEmpty says that the agent's response has neither a result nor an error.
+type errEmpty struct{ method string }
+
+func (e errEmpty) Error() string {
+	return fmt.Sprintf("the agent answered %s with neither a result nor an error", e.method)
+}
 
 // A rejection is the agent's error response to a request of ours.
 type rejection struct {

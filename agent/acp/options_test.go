@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // optionAsks is a request for permission with these options, each an id and a kind.

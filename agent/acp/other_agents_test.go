@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/agent/failure"
 	"cursord/agent/jsontext"
 )
 
@@ -60,4 +61,55 @@ func TestOddStops(t *testing.T) {
 		require.Equal(t, agent.Completed, c.turn.out.Status)
 		require.Equal(t, want, c.transcript(), answer)
 	}
+}
+
+// TestResponsesWithoutAResult: a prompt with such a response is over, as one with null, and other requests fail.
+func TestResponsesWithoutAResult(t *testing.T) {
+	t.Parallel()
+	for line, ends := range map[string]bool{
+		`{"jsonrpc":"2.0","id":1}`:               true,
+		`{"jsonrpc":"2.0","id":1,"method":null}`: true,
+		`{"jsonrpc":"2.0","id":1,"result":null}`: true,
+		`{"jsonrpc":"2.0","id":2}`:               false,
+		`{"jsonrpc":"2.0"}`:                      false,
+		`{"jsonrpc":"2.0","id":1,"method":7}`:    false,
+		`{"jsonrpc":"2.0","id":1,"params":{}}`:   false,
+	} {
+		c := newTalk(t, "/w")
+		c.turn.prompt("hi")
+		c.says(line)
+		c.turn.ended()
+		if !ends {
+			require.Len(t, c.p.calls, 1, line)
+			require.Empty(t, c.transcript(), line)
+			continue
+		}
+		require.Empty(t, c.p.calls, line)
+		require.Equal(t, agent.Completed, c.turn.out.Status, line)
+		require.Equal(t, "notice The agent has ended the turn without saying why. Look whether it is done.", c.transcript(), line)
+	}
+
+	for _, method := range []string{"initialize", "session/load", "session/set_mode"} {
+		c := newTalk(t, "/w")
+		var failed *failure.Error
+		c.p.request(method, nothing{}, func(_ jsontext.Value, err error) {
+			if err != nil {
+				failed = c.p.failure(err)
+			}
+		})
+		c.says(`{"jsonrpc":"2.0","id":1}`)
+		require.NotNil(t, failed, method)
+		require.Equal(t, "the agent answered "+method+" with neither a result nor an error", failed.Message)
+		require.Equal(t, failure.KindProtocol, failed.Kind)
+	}
+
+	c := newTalk(t, "/w")
+	answers := 0
+	c.p.request("session/new", nothing{}, func(result jsontext.Value, err error) {
+		require.NoError(t, err)
+		require.True(t, result.IsNull(), "so that the session has no id, which is told")
+		answers++
+	})
+	c.says(`{"jsonrpc":"2.0","id":1}`)
+	require.Equal(t, 1, answers)
 }

@@ -289,7 +289,7 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 	}
 	p.spoke = true
 	switch t := p.turn; {
-	case m.method == "" && (m.result != nil || m.err != nil):
+	case m.method == "" && (m.result != nil || m.err != nil || !m.other):
 		p.response(m)
 	case m.method == "":
 		// nothing that can be answered
@@ -334,11 +334,14 @@ func (p *proc) response(m message) {
 		return
 	}
 	delete(p.calls, id)
-	if m.err != nil {
+	switch {
+	case m.err != nil:
 		call.answer(nil, rejectionOf(call.method, m.err))
-		return
+	case m.result == nil && call.method != "session/prompt" && call.method != "session/new": // who sends these looks into the result
+		call.answer(nil, errEmpty{call.method})
+	default:
+		call.answer(m.result, nil)
 	}
-	call.answer(m.result, nil)
 }
 
 // request sends a request; answer runs in the goroutine that owns p, which must be the caller.

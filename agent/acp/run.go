@@ -365,5 +365,8 @@ func (p *proc) failure(err error) *failure.Error {
 	if errors.Is(err, errGone) {
 		return p.explain()
 	}
+	if errors.As(err, &errEmpty{}) {
+		return &failure.Error{Kind: failure.KindProtocol, Message: err.Error(), Hint: "update it with `cursor-agent update`"}
+	}
 	return &failure.Error{Kind: failure.KindFailed, Message: err.Error()}
 }
