@@ -16,6 +16,7 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 	a := &ask{id: id.Copy(), kind: agent.ApprovalQuestion, call: t.callOf(o, "question")}
 	var requests []agent.ApprovalRequested
 	var parts []part
+	says := strings.TrimSpace(o.Text("title")) != ""
 	for q := range o.Get("questions").Elements() {
 		if len(parts) == maxParts {
 			break
@@ -31,6 +32,7 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 			}
 		}
 		p.text = len(p.options) == 0
+		says = says || !p.text || strings.TrimSpace(p.prompt) != ""
 		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", p.prompt), Options: p.options, Text: p.text}
 		if r.Title != p.prompt {
 			r.Detail = p.prompt
@@ -42,7 +44,8 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		}
 		requests, parts = append(requests, r), append(parts, p)
 	}
-	if len(parts) == 0 {
+	if len(parts) == 0 || !says {
+		dst = t.tellStrange(dst, "cursor/ask_question", "The agent asked a question in a form that cursord does not know (%s). It was told that there was no question, and goes on without an answer.")
 		return dst, result(id, outcomeResult{outcome{Outcome: "skipped", Reason: "there was no question"}})
 	}
 	return t.ask(t.dec.putToPerson(dst, a.call, questionTool, params), a, requests, parts...)
@@ -118,8 +121,12 @@ var planOptions = []agent.ApprovalOption{
 func (t *turn) plan(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
 	o := params.Object(nil)
 	text := o.Text("plan")
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		text = o.Text("overview")
+	}
+	if strings.TrimSpace(text) == "" {
+		dst = t.tellStrange(dst, "cursor/create_plan", "The agent asked whether to carry out a plan that has no text (%s). It was told no.")
+		return dst, result(id, outcomeResult{outcome{Outcome: "rejected", Reason: "the plan has no text"}})
 	}
 	a := &ask{id: id.Copy(), kind: agent.ApprovalPlan, call: t.callOf(o, "plan")}
 	return t.ask(t.dec.putToPerson(dst, a.call, planTool, params), a, []agent.ApprovalRequested{{

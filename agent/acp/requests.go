@@ -59,7 +59,7 @@ func (t *turn) request(dst []agent.Event, m message) ([]agent.Event, []byte) {
 	return dst, refusal(m.id, codeNoMethod, "cursord does not know this method")
 }
 
-// tellStrange tells people of a method's request, once.
+// tellStrange tells people of a method's request that nobody is asked, once.
 func (t *turn) tellStrange(dst []agent.Event, method, format string) []agent.Event {
 	name := plaintext.Cut(method, maxMethod)
 	if slices.Contains(t.strange, name) || len(t.strange) == maxStrange {
