@@ -33,12 +33,12 @@ func (d *decoder) answered(dst []agent.Event, id, refused string) []agent.Event 
 		return dst
 	}
 	c.asks--
-	c.refused, c.refusedAt, c.goesOn, c.allowed = refused, d.now(), false, ""
+	c.refused, c.refusedAt, c.goesOn, c.allowed, c.grants = refused, d.now(), false, "", nil
 	switch {
 	case c.asks > 0:
 		return dst
 	case refused == "":
-		c.allowed = c.does(d.dir)
+		c.allowed, c.grants = c.does(d.dir), append([]string{}, c.report.Call(d.dir).Paths...)
 	}
 	switch {
 	case c.status == "completed" || c.status == "failed":
@@ -47,7 +47,7 @@ func (d *decoder) answered(dst []agent.Event, id, refused string) []agent.Event 
 		dst = d.start(dst, c, d.now())
 	}
 	if refused == "" && c.announced != "" {
-		dst = append(dst, agent.Notice{Text: "The agent had announced another command than it asked for, and may have run it. " + bothCommands(c.announced, c.allowed)})
+		dst = append(dst, agent.Notice{Text: "The agent had announced another command than it asked for, and may have run it. " + bothOf(c.announced, c.allowed)})
 	}
 	return dst
 }

@@ -32,6 +32,7 @@ type call struct {
 	unnamed   bool            // it was asked for without an id, and not announced
 	announced string          // the command that the agent had announced, if it asked for another one; see does
 	allowed   string          // what was allowed, as does says it; "" nothing
+	grants    []string        // the files that it named when it was allowed, and those that people were told of since; nil: none is compared
 	refused   string          // why it was not allowed, or ""
 	refusedAt time.Time       // when the agent was told that
 	goesOn    bool            // the agent has said since then that it is doing it, or has done it

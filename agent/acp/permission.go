@@ -18,6 +18,9 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	about := params.Get("toolCall", "tool_call")
 	callID, fresh := t.dec.askedFor(about)
 	before := t.dec.announcedOf(callID)
+	if c := t.dec.calls[callID]; c != nil {
+		c.grants = nil // a person is asked about the files that it names now
+	}
 	dst = t.recheck(t.dec.takeIn(dst, callID, about.Object(nil), fresh))
 	t.dec.asked(callID, before)
 	c, open := t.dec.calls[callID]

@@ -146,6 +146,7 @@ func (d *decoder) late(dst []agent.Event, id string, o jsontext.Object) []agent.
 	if c.refused != "" {
 		return d.refusedLate(dst, c, false)
 	}
+	dst = d.swapped(dst, c)
 	if c.status != "completed" || c.writes() != agent.WritesNamed {
 		return dst
 	}
