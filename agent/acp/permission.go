@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"cursord/agent"
 	"cursord/agent/jsontext"
@@ -34,6 +35,7 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	r.Options = a.options
 	if c.writes() != agent.WritesNamed { // why the agent asks
 		r.Detail = strings.TrimSpace(c.said() + r.Detail)
+		r.Whole = r.Whole && !slices.ContainsFunc(c.texts, func(text string) bool { return !repeats(text, r.Command) })
 	}
 	if open && !c.started {
 		call := c.report.Call(t.dec.dir)
@@ -88,6 +90,22 @@ func (c *call) said() string {
 		b.WriteString(plaintext.Visible(strings.TrimSpace(text), "\n\t") + "\n")
 	}
 	return b.String()
+}
+
+// repeats reports whether a text says no more than a command. cursor-agent, which gives the command of a question as its title, has as the text "Not in
+// allowlist: " and those parts of the command that its user has not allowed for good.
+func repeats(text, command string) bool {
+	text = strings.TrimSpace(text)
+	parts, reason := strings.CutPrefix(text, "Not in allowlist")
+	if !reason || parts != "" && !strings.HasPrefix(parts, ":") {
+		return strings.Trim(text, "`") == strings.Trim(strings.TrimSpace(command), "`")
+	}
+	has := wordsOf(command)
+	return !slices.ContainsFunc(wordsOf(parts), func(word string) bool { return !slices.Contains(has, word) })
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;|&()<>\"'`", r) })
 }
 
 // textsOf returns the texts of a call's contents, and in place of what has no text its kind.
