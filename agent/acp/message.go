@@ -159,14 +159,14 @@ type (
 		Outcome outcome `json:"outcome"`
 	}
 	outcome struct {
-		Outcome  string     `json:"outcome"`
-		OptionID string     `json:"optionId,omitempty"`
-		Answers  []answered `json:"answers,omitempty"`
-		Reason   string     `json:"reason,omitempty"`
+		Outcome  string          `json:"outcome"`
+		OptionID json.RawMessage `json:"optionId,omitempty"`
+		Answers  []answered      `json:"answers,omitempty"`
+		Reason   string          `json:"reason,omitempty"`
 	}
 	answered struct {
-		QuestionID string   `json:"questionId"`
-		Selected   []string `json:"selectedOptionIds"`
+		QuestionID json.RawMessage   `json:"questionId"`
+		Selected   []json.RawMessage `json:"selectedOptionIds"`
 	}
 	errorObject struct {
 		Code    int    `json:"code"`

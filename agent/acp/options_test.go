@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent"
+	"cursord/agent/jsontext"
 )
 
 // optionAsks is a request for permission with these options, each an id and a kind.
@@ -62,5 +65,33 @@ func TestOptionsThatShareAnID(t *testing.T) {
 		}
 		require.Equal(t, want, c.hears(), name)
 		require.NotContains(t, c.transcript(), "start", name)
+	}
+}
+
+// TestIDsThatAreNoTexts: the agent gets its ids as it wrote them, of options and of questions.
+func TestIDsThatAreNoTexts(t *testing.T) {
+	t.Parallel()
+	for id, name := range map[string]string{`5`: "5", `-1.50`: "-1.50", `"5"`: "5", `"\u00e9"`: "é", `"\ud800"`: "\ufffd"} {
+		c := newTalk(t, "/w")
+		c.says(optionAsks(id + " allow_once"))
+		require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: name}))
+		heard := c.hears()
+		require.Contains(t, heard, `"outcome":"selected"`, id)
+		require.Equal(t, id, string(jsontext.Value(heard).Get("result").Get("outcome").Get("optionId")))
+
+		c = newTalk(t, "/w")
+		c.says(`{"id":7,"method":"cursor/ask_question","params":{"questions":[{"id":` + id + `,"prompt":"Q?","options":[{"id":` + id + `}]}]}}`)
+		require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: name}))
+		require.Equal(t, `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"answered","answers":[{"questionId":`+id+`,"selectedOptionIds":[`+id+`]}]}}}`, c.hears())
+	}
+	c := newTalk(t, "/w")
+	c.says(`{"id":7,"method":"cursor/ask_question","params":{"questions":[{"prompt":"Q?"}]}}`)
+	require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{Text: "5"}))
+	require.Equal(t, `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"answered","answers":[{"questionId":"","selectedOptionIds":["5"]}]}}}`, c.hears())
+
+	for _, id := range []string{`true`, `null`, `{}`, `["y"]`, `""`} {
+		c := newTalk(t, "/w")
+		c.says(optionAsks(id + " allow_once"))
+		require.Equal(t, []agent.ApprovalOption{{ID: noID, Label: "Reject", Kind: agent.RejectOnce}}, c.asked()[0].Options)
 	}
 }

@@ -31,8 +31,9 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	}
 	c.unnamed = fresh && about.Get("toolCallId").Name() == ""
 	r := c.shown(t.dec.dir)
-	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r, options: optionsOf(params.Get("options"))}
-	r.Options = a.options
+	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r}
+	p := optionsOf(params.Get("options"))
+	r.Options = p.options
 	if c.writes() != agent.WritesNamed { // why the agent asks
 		r.Detail = strings.TrimSpace(c.said() + r.Detail)
 		r.Whole = r.Whole && !slices.ContainsFunc(c.texts, func(text string) bool { return !repeats(text, r.Command) })
@@ -41,7 +42,7 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 		call := c.report.Call(t.dec.dir)
 		r.Call, dst = &call, t.dec.boundary(dst)
 	}
-	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
+	return t.ask(dst, a, []agent.ApprovalRequested{r}, p)
 }
 
 // askedFor returns the id of the call that a permission is asked for, and whether the call is a new one: the agent gives no id, or that of a call
@@ -221,7 +222,7 @@ const (
 
 // optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows. So are all of those that
 // share an id, also with one that is left out: the agent could take a no for a yes.
-func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
+func optionsOf(list jsontext.Value) (p part) {
 	kinds := map[string]agent.OptionKind{
 		"allow_once": agent.AllowOnce, "allow_always": agent.AllowAlways, "reject_once": agent.RejectOnce, "reject_always": agent.RejectAlways,
 	}
@@ -234,19 +235,19 @@ func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
 		o := v.Object(nil)
 		id := o.Get("optionId")
 		option := agent.ApprovalOption{ID: id.Name(), Label: plaintext.Joined(o.Text("name")), Kind: kinds[o.Text("kind")]}
-		if option.ID == "" || option.Kind == "" || times[sameID(id)] > 1 || len(options) == maxOptions {
+		if option.ID == "" || option.Kind == "" || times[sameID(id)] > 1 || len(p.options) == maxOptions {
 			continue
 		}
 		if option.Label == "" {
 			option.Label = option.ID
 		}
 		refusable = refusable || option.Kind == agent.RejectOnce
-		options = append(options, option)
+		p.offer(option, id)
 	}
 	if !refusable {
-		options = append(options, agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce})
+		p.offer(agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce}, nil)
 	}
-	return options
+	return p
 }
 
 // sameID returns the same for ids that an agent may take for the same, such as 5, 5.0 and "5".

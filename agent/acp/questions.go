@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -21,14 +22,14 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		if len(parts) == maxParts {
 			break
 		}
-		p := part{question: q.Get("id").Name(), prompt: q.Object(nil).Text("prompt", "question")}
+		p := part{question: idOf(q), prompt: q.Object(nil).Text("prompt", "question")}
 		for v := range q.Get("options").Elements() {
 			option := agent.ApprovalOption{ID: v.Get("id").Name(), Label: plaintext.Joined(v.Object(nil).Text("label", "name")), Kind: agent.Answer}
 			if option.Label == "" {
 				option.Label = option.ID
 			}
 			if option.ID != "" && len(p.options) < maxOptions {
-				p.options = append(p.options, option)
+				p.offer(option, v.Get("id"))
 			}
 		}
 		p.text = len(p.options) == 0
@@ -49,6 +50,14 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		return dst, result(id, outcomeResult{outcome{Outcome: "skipped", Reason: "there was no question"}})
 	}
 	return t.ask(t.dec.putToPerson(dst, a.call, questionTool, params), a, requests, parts...)
+}
+
+// idOf returns a question's id as the agent has written it, "" if it has none.
+func idOf(q jsontext.Value) json.RawMessage {
+	if id := q.Get("id"); id.Name() != "" {
+		return id.Copy()
+	}
+	return json.RawMessage(`""`)
 }
 
 // putToPerson begins the call that questions or a plan are: it is open until a person has answered. The agent may have announced it.

@@ -15,22 +15,27 @@ import (
 // An ask is a request of the agent's that a person answers. A request with several questions is as many approvals, and is answered
 // when each of them is.
 type ask struct {
-	id      json.RawMessage // of the request
-	kind    agent.ApprovalKind
-	shown   agent.ApprovalRequested // of a permission: what a person is asked, without what the request alone says
-	call    string                  // the id of the call that it is about, or ""; the one that questions or a plan are
-	parts   []part
-	options []agent.ApprovalOption // of a permission
+	id    json.RawMessage // of the request
+	kind  agent.ApprovalKind
+	shown agent.ApprovalRequested // of a permission: what a person is asked, without what the request alone says
+	call  string                  // the id of the call that it is about, or ""; the one that questions or a plan are
+	parts []part
 }
 
 // A part is one approval of an ask.
 type part struct {
 	approval string
-	question string // the agent's id of it
-	prompt   string // what it asks, in the agent's words
+	question json.RawMessage // the agent's id of it
+	prompt   string          // what it asks, in the agent's words
 	options  []agent.ApprovalOption
+	ids      []json.RawMessage // the agent's of the options, as it has written them; nil where it has none
 	text     bool
 	answer   *agent.ApprovalAnswer // nil: none yet
+}
+
+// offer adds an option, with the agent's id of it.
+func (p *part) offer(o agent.ApprovalOption, id jsontext.Value) {
+	p.options, p.ids = append(p.options, o), append(p.ids, id.Copy())
 }
 
 // noID is the id of the option that cursord adds where the agent offers no way to refuse.
@@ -182,14 +187,17 @@ func (t *turn) settle(a *ask) {
 
 // chosen returns the option that a part's answer chooses; nil if it chooses none of the part's.
 func (p *part) chosen() *agent.ApprovalOption {
+	if i := p.choice(); i >= 0 {
+		return &p.options[i]
+	}
+	return nil
+}
+
+func (p *part) choice() int {
 	if p.answer == nil || p.answer.Cancelled {
-		return nil
+		return -1
 	}
-	i := slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == p.answer.OptionID })
-	if i < 0 {
-		return nil
-	}
-	return &p.options[i]
+	return slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == p.answer.OptionID })
 }
 
 // allows reports whether an option is a yes.
@@ -227,10 +235,10 @@ func (a *ask) outcome() outcome {
 		answers := []answered{}
 		for i := range a.parts {
 			p := &a.parts[i]
-			if o := p.chosen(); o != nil {
-				answers = append(answers, answered{p.question, []string{o.ID}})
+			if i := p.choice(); i >= 0 {
+				answers = append(answers, answered{p.question, []json.RawMessage{p.ids[i]}})
 			} else if p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "" {
-				answers = append(answers, answered{p.question, []string{p.answer.Text}})
+				answers = append(answers, answered{p.question, []json.RawMessage{jsontext.Quote(p.answer.Text)}})
 			}
 		}
 		if len(answers) == 0 {
@@ -238,8 +246,8 @@ func (a *ask) outcome() outcome {
 		}
 		return outcome{Outcome: "answered", Answers: answers}
 	}
-	if o := first.chosen(); o != nil && o.ID != noID {
-		return outcome{Outcome: "selected", OptionID: o.ID}
+	if i := first.choice(); i >= 0 && first.options[i].ID != noID {
+		return outcome{Outcome: "selected", OptionID: first.ids[i]}
 	}
 	return outcome{Outcome: "cancelled"}
 }
