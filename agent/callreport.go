@@ -34,10 +34,19 @@ func (r *CallReport) call(d *Decoder) *Call {
 	if len(r.Paths) > 0 {
 		d.describe(call)
 	}
-	if r.Title != "" && len(call.Paths) == 0 && call.Command == "" && len(jsontext.Value(call.Args).Object(nil)) == 0 {
+	switch args := jsontext.Value(call.Args).Object(nil); {
+	case r.Title == "":
+	case len(call.Paths) == 0 && call.Command == "" && len(args) == 0:
 		call.Title = plaintext.OneLine("", r.Title)
+	case r.RawName == "unknown", call.Title == r.bareTitle(call) && toolName(r.Title) == "other":
+		call.Title = plaintext.OneLine("", words(r.Title))
 	}
 	return call
+}
+
+// bareTitle is the title of a call of which nothing but its kind is known.
+func (r *CallReport) bareTitle(call *Call) string {
+	return toolNamed(call.Name).title(&Call{Name: call.Name, RawName: r.RawName}, nil, "", "")
 }
 
 // End returns the call's end. result is what the tool has returned, and may be nil. failed says that the agent calls it a failure.

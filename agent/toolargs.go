@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"cursord/agent/jsontext"
 	"cursord/agent/plaintext"
@@ -155,22 +156,40 @@ func (d *Decoder) title(call *Call, args jsontext.Object) string {
 	return toolNamed(call.Name).title(call, args, first, in)
 }
 
-// words makes "switchMode" into "Switch mode".
+// words makes "switchMode" into "Switch mode". What is no bare name of a tool is a line for people already, and stays.
 func words(name string) string {
+	if !isBare(name) {
+		return name
+	}
+	letters := []rune(name)
+	capital := func(i int) bool { return i < len(letters) && 'A' <= letters[i] && letters[i] <= 'Z' }
+	small := func(i int) bool { return i < len(letters) && unicode.IsLower(letters[i]) }
 	var b strings.Builder
-	for i, r := range name {
+	for i, r := range letters {
 		switch {
 		case i == 0:
-			b.WriteString(strings.ToUpper(string(r)))
-		case 'A' <= r && r <= 'Z':
-			b.WriteString(" " + strings.ToLower(string(r)))
+			b.WriteRune(unicode.ToUpper(r))
 		case r == '_':
 			b.WriteByte(' ')
-		default:
+		case !capital(i), capital(i-1) && !small(i+1): // "HTTP" stays
 			b.WriteRune(r)
+		default:
+			if letters[i-1] != '_' {
+				b.WriteByte(' ')
+			}
+			if capital(i + 1) {
+				b.WriteRune(r)
+			} else {
+				b.WriteRune(unicode.ToLower(r))
+			}
 		}
 	}
 	return b.String()
+}
+
+// isBare reports whether a name is nothing but one word, as the names of tools are.
+func isBare(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
 }
 
 // todosOf reads a list of todos, or returns what was known where there is none.

@@ -177,5 +177,8 @@ func ofOther(call *Call, args jsontext.Object, first, _ string) string {
 	if call.RawName == "createPlan" {
 		return plaintext.OneLine("Plan", args.Text("name"))
 	}
+	if !isBare(call.RawName) {
+		first = ""
+	}
 	return plaintext.OneLine(words(call.RawName), first)
 }
