@@ -32,13 +32,6 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	if t.ctx.Err() != nil {
 		why = "the turn is being ended"
 	}
-	if why != "" {
-		w.noticeDenied(c, t, a, "because "+why)
-		no := req.Refusal()
-		no.Unasked = "nobody was asked: " + why
-		w.tellAgent(c, t, req.ID, no)
-		return
-	}
 	if req.Call != nil {
 		w.startCall(c, t, req.Call, true)
 	}
@@ -47,6 +40,16 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 		if a.ItemID = sessions.ItemID(t.turn.ID, last.index); last.asked {
 			a.CreatedAt = last.started // by that a start after a crash knows that the call has not begun
 		}
+	}
+	if why != "" {
+		w.noticeDenied(c, t, a, "because "+why)
+		if req.Call != nil { // so does a start after a crash know that it was refused
+			w.put(c, approvals.Denied(a), nil)
+		}
+		no := req.Refusal()
+		no.Unasked = "nobody was asked: " + why
+		w.tellAgent(c, t, req.ID, no)
+		return
 	}
 	var settled *sessions.Approval
 	switch {

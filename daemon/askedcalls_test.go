@@ -1,11 +1,13 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/daemon/internal/approvals"
 	"cursord/sessions"
 )
 
@@ -75,4 +77,54 @@ func TestAnAllowedCallBeginsWithItsAnswer(t *testing.T) {
 	require.True(t, begun.StartedAt.After(asked.StartedAt.Time))
 	w.ends(a.turn)
 	w.ended(t)
+}
+
+// TestADeniedCallHasItsPlaceFromItsQuestion: a call that is denied without a question, and the notice of it, stand between what was said before and
+// what is said later, as clients got them.
+func TestADeniedCallHasItsPlaceFromItsQuestion(t *testing.T) {
+	t.Parallel()
+	noOptions, long := run("1", "make"), run("1", strings.Repeat("x", approvals.MaxCommand+1))
+	noOptions.Options = nil
+	for name, req := range map[string]agent.ApprovalRequested{"no options": noOptions, "a long command": long} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := openSpace(t, nil)
+			a := asks(t, w)
+			call := agent.Call{ID: "c1", Name: "shell", RawName: "shell", Title: "make", Command: req.Command}
+			req.CallID, req.Call = call.ID, &call
+			w.says(a.turn, agent.Text{Text: "before "}, req)
+			a.answered("1")
+			require.Empty(t, a.pending())
+			asked, err := w.d.store.Item(sessions.ItemID(a.turn.turn.ID, 1))
+			require.NoError(t, err)
+			require.Equal(t, sessions.ItemRunning, asked.Status)
+			w.says(a.turn, agent.Text{Text: "after"}, agent.ToolEnd{Call: call, State: agent.CallRejected})
+			w.ends(a.turn)
+			w.ended(t)
+			_, items, _, err := w.d.store.Transcript(a.turn.turn.SessionID, "", 0)
+			require.NoError(t, err)
+			require.Len(t, items, 4)
+			require.Equal(t, "before ", items[0].Text)
+			require.Equal(t, sessions.ItemRejected, items[1].Status)
+			require.Contains(t, items[2].Text, "Denied without asking")
+			require.Equal(t, "after", items[3].Text)
+		})
+	}
+}
+
+// TestANoticeStandsBetweenTheTextAroundIt: the transcript has it where clients got it.
+func TestANoticeStandsBetweenTheTextAroundIt(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, nil)
+	a := asks(t, w)
+	w.says(a.turn, agent.Text{Text: "before"}, agent.Notice{Text: "notice"}, agent.Text{Text: "after"}, agent.Thinking{Text: "so"}, agent.Notice{Text: "another"}, agent.Thinking{Text: "then"})
+	w.ends(a.turn)
+	w.ended(t)
+	_, items, _, err := w.d.store.Transcript(a.turn.turn.SessionID, "", 0)
+	require.NoError(t, err)
+	var texts []string
+	for _, it := range items {
+		texts = append(texts, it.Text)
+	}
+	require.Equal(t, []string{"before", "notice", "after", "so", "another", "then"}, texts)
 }

@@ -286,8 +286,9 @@ func (w *workspace) checkpoint(c *commit) {
 	}
 }
 
-// notice adds an item with a notice for people.
+// notice adds an item with a notice for people. Later text is behind it, so the text before it ends.
 func (w *workspace) notice(c *commit, t *liveTurn, text string) {
+	w.endText(c, t, sessions.ItemCompleted)
 	item := w.newItem(t, sessions.ItemNotice)
 	item.Status, item.Text, item.EndedAt = sessions.ItemCompleted, text, &item.StartedAt
 	if text == chatGone {
