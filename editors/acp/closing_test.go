@@ -32,24 +32,23 @@ func (e *editor) runsCall() {
 	e.hears("the call", func(m rpc.Message) bool { return strings.Contains(string(m.Params), `"tool_call"`) })
 }
 
-// TestCloseDuringAnotherLoad: a call that ran when its session was loaded again and then closed once stayed open for the editor.
-func TestCloseDuringAnotherLoad(t *testing.T) {
+// TestDeletedDuringAnotherLoad: a call that ran when its session was loaded again and then deleted elsewhere once stayed open for the editor.
+func TestDeletedDuringAnotherLoad(t *testing.T) {
 	e := edits(t)
 	e.runsCall()
 	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
 	e.replies(e.request("session/read"), canned["session/create"])
 	export := e.request("session/export")
-	e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/close","params":{"sessionId":"s"}}`)
+	e.notifies("session/changed", obj{"workspace": "/ws", "seq": 6, "sessionId": "s", "removed": true})
+	e.replies(export, `{"parts":[]}`)
 	var ended []string
-	e.hears("the close", func(m rpc.Message) bool {
+	e.hears("the load", func(m rpc.Message) bool {
 		if m.Method == "session/update" {
 			ended = append(ended, string(m.Params))
 		}
-		return string(m.ID) == "4"
+		return string(m.ID) == "3"
 	})
 	require.Equal(t, []string{`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"t:0","status":"failed"}}`}, ended)
-	e.replies(export, `{"parts":[]}`)
-	e.hears("the load", func(m rpc.Message) bool { return string(m.ID) == "3" })
 }
 
 // TestDeletedElsewhere: another client may delete a session before the editor has been told the end of its turn, as after a daemon that was killed.

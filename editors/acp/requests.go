@@ -15,6 +15,7 @@ type request struct {
 	method   string
 	params   json.RawMessage
 	answered bool
+	begun    bool   // a handler has it
 	patient  bool   // it waits for a turn or a person
 	onCancel func() // what $/cancel_request does, instead of answering; may be nil
 }
@@ -87,6 +88,7 @@ var notifications = map[string]func(*Server, json.RawMessage){
 	"session/cancel": func(s *Server, params json.RawMessage) {
 		var p protocol.SessionParams
 		_ = protocol.Decode(params, &p)
+		s.cancelWaiting(p.SessionID)
 		if at := s.sessions[p.SessionID]; at != nil {
 			s.cancelAll(at)
 		}
@@ -115,9 +117,7 @@ func (s *Server) serve(r *request) {
 		return
 	}
 	s.open[string(r.id)] = r
-	if s.guard(r.method, func() { f(s, r) }) {
-		r.answer(nil, &rpc.Error{Code: rpc.CodeInternal, Message: r.method + " failed: an internal error"})
-	}
+	s.inOrder(r)
 }
 
 // cancelRequest ends a request early. It is answered in any case: a prompt as cancelled, others with that error.

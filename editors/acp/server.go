@@ -46,6 +46,7 @@ type Server struct {
 	client   protocol.ClientCapabilities
 	name     string                       // of the editor, for the daemon
 	open     map[string]*request          // requests of the editor that have no answer yet, by id
+	lines    map[string][]*request        // those that are carried out one after the other, by session; see inOrder
 	asked    map[string]func(rpc.Message) // requests to the editor that have no answer yet, by id
 	askedID  int
 	link     *link               // nil: the daemon was not needed yet
@@ -109,7 +110,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 
 func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 	s := &Server{
-		opts: opts, out: outbox.New(out), open: map[string]*request{},
+		opts: opts, out: outbox.New(out), open: map[string]*request{}, lines: map[string][]*request{},
 		asked: map[string]func(rpc.Message){}, folders: map[string]*folder{}, sessions: map[string]*session{}, trusting: map[string]*trusting{},
 	}
 	s.out.SetFraming(rpc.FramingLines)
@@ -152,6 +153,9 @@ func (s *Server) post(f func()) bool {
 		return false
 	}
 	s.guard("", f)
+	for id := range s.lines {
+		s.advance(id)
+	}
 	if s.settled != nil && !s.waited() {
 		close(s.settled)
 		s.settled = nil
