@@ -137,10 +137,7 @@ func (s *Server) askPerson(q *trusting, unused []string) {
 	q.request = s.ask("session/request_permission", params, func(m rpc.Message) {
 		var said protocol.PermissionResult
 		if m.Error != nil || protocol.Decode(m.Result, &said) != nil || said.Outcome != "selected" || said.OptionID != trustOption {
-			q.end(protocol.Failed)
-			s.distrust(folder, &rpc.Error{Code: rpc.CodeInternal, Message: wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
-				Kind: api.KindWorkspaceUntrusted, Path: wanted, Hint: "send the prompt again to be asked again, or run: cursord trust " + wanted,
-			}})
+			s.notNow(folder, q)
 			return
 		}
 		call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true}, func(_ api.TrustResult, err error) {
@@ -157,6 +154,30 @@ func (s *Server) askPerson(q *trusting, unused []string) {
 				s.goOn(folder)
 			}
 		})
+	})
+}
+
+// notNow ends a question with a no. The folder may have been trusted elsewhere while the question was open: the prompts do not begin then either, but
+// are not told that it is not trusted.
+func (s *Server) notNow(folder string, q *trusting) {
+	call(s, "workspace/trust", rpc.TrustParams{Workspace: q.wanted, Trusted: true, DryRun: true}, func(now api.TrustResult, err error) {
+		if s.trusting[folder] != q { // the prompt was cancelled meanwhile
+			return
+		}
+		q.end(protocol.Failed)
+		switch {
+		case err != nil:
+			s.distrust(folder, err)
+		case now.Trusted:
+			s.distrust(folder, &rpc.Error{
+				Code: rpc.CodeInternal, Message: "the agent did not begin, because nobody allowed it here, although " + q.wanted + " was trusted elsewhere meanwhile",
+				Data: rpc.ErrorData{Path: q.wanted, Hint: "send the prompt again to have it begin"},
+			})
+		default:
+			s.distrust(folder, &rpc.Error{Code: rpc.CodeInternal, Message: q.wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
+				Kind: api.KindWorkspaceUntrusted, Path: q.wanted, Hint: "send the prompt again to be asked again, or run: cursord trust " + q.wanted,
+			}})
+		}
 	})
 }
 
