@@ -20,6 +20,9 @@ const (
 	CodeUnavailable    = -32022 // of api.KindUnavailable
 )
 
+// EndedBefore begins the message of the error for a request whose daemon has ended; the method follows.
+const EndedBefore = "the daemon ended before it answered "
+
 // An Error is the error member of a response.
 type Error struct {
 	Code    int       `json:"code"`

@@ -104,6 +104,7 @@ func named(b protocol.Block) string {
 
 // runCommand runs a command. Words behind one that takes none are an error: the person expected something of them.
 func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
+	r.command = "/" + c.name
 	if c.hint == "" && rest != "" {
 		s.saysError(at, r, invalid("/"+c.name, "takes nothing behind it"))
 		return
@@ -136,7 +137,7 @@ func (s *Server) says(at *session, r *request, text string) {
 
 // saysError answers a command that has failed. Its words are for the person who typed the command, so it is no error of the request.
 func (s *Server) saysError(at *session, r *request, err error) {
-	s.says(at, r, "That did not work: "+failure(err).Message)
+	s.says(at, r, "That did not work: "+failure(err, r.command).Message)
 }
 
 // pending calls then with what is left to review in a session's folder.

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"errors"
+	"strings"
 
 	"cursord/daemon/api"
 	"cursord/editors/acp/protocol"
@@ -10,14 +11,18 @@ import (
 	"cursord/sessions"
 )
 
-// failure turns an error of the daemon into one with ACP's codes. The hint is in the message too: most editors show only that.
-func failure(err error) *rpc.Error {
+// failure turns an error of the daemon into one with ACP's codes, for a request by the name that the editor or a person knows. The hint is in the
+// message too: most editors show only that.
+func failure(err error, name string) *rpc.Error {
 	var e *rpc.Error
 	if !errors.As(err, &e) {
 		return &rpc.Error{Code: rpc.CodeInternal, Message: err.Error(), Data: rpc.ErrorData{Kind: api.KindInternal}}
 	}
 	out := *e
-	out.Message = withHint(e.Message, e.Data.Hint)
+	if strings.HasPrefix(e.Message, rpc.EndedBefore) {
+		out.Message = rpc.EndedBefore + name
+	}
+	out.Message = withHint(out.Message, e.Data.Hint)
 	out.Code = rpc.CodeInternal
 	switch kind := e.Data.Kind; {
 	case kind == "": // our own, which has its code

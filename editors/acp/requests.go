@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -13,6 +14,7 @@ type request struct {
 	s        *Server
 	id       json.RawMessage
 	method   string
+	command  string // "/review", if the request is a prompt that is a command
 	params   json.RawMessage
 	answered bool
 	begun    bool   // a handler has it
@@ -31,7 +33,7 @@ func (r *request) answer(result any, err error) {
 	}
 	var e *rpc.Error
 	if err != nil {
-		e = failure(err)
+		e = failure(err, cmp.Or(r.command, r.method))
 	}
 	r.s.reply(r.id, result, e)
 }

@@ -227,7 +227,7 @@ func (d *daemonConn) lost() {
 		if r.cancelled {
 			j.reply(r.id, nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled", Data: rpc.ErrorData{Kind: api.KindCancelled}})
 		} else {
-			j.out.send(r.unanswered("the daemon ended before it answered " + r.method))
+			j.out.send(r.unanswered(rpc.EndedBefore + r.method))
 		}
 	}
 	j.changed.Broadcast()
