@@ -95,3 +95,27 @@ func TestIDsThatAreNoTexts(t *testing.T) {
 		require.Equal(t, []agent.ApprovalOption{{ID: noID, Label: "Reject", Kind: agent.RejectOnce}}, c.asked()[0].Options)
 	}
 }
+
+// TestLabelsThatSayTheOpposite: a person who presses "Reject" must not allow the call.
+func TestLabelsThatSayTheOpposite(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string][2]string{ // as a yes, and as a no
+		"Allow once":                    {"Allow once", "Allow once (a no)"},
+		"Always":                        {"Always", "Always (a no)"},
+		"Yes, and don't ask again":      {"Yes, and don't ask again (a yes)", "Yes, and don't ask again"},
+		"Reject":                        {"Reject (a yes)", "Reject"},
+		"No, never":                     {"No, never (a yes)", "No, never"},
+		"NOT NOW":                       {"NOT NOW (a yes)", "NOT NOW"},
+		"Weiter":                        {"Weiter (a yes)", "Weiter (a no)"},
+		"":                              {"once (a yes)", "once (a no)"},
+		"Notify me, and allow it":       {"Notify me, and allow it", "Notify me, and allow it (a no)"},
+		"Always reject in this project": {"Always reject in this project (a yes)", "Always reject in this project"},
+	} {
+		for i, kind := range []string{"allow_once", "reject_once"} {
+			c := newTalk(t, "/w")
+			c.says(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"}},"options":[` +
+				`{"optionId":"once","name":` + string(jsontext.Quote(label)) + `,"kind":"` + kind + `"}]}}`)
+			require.Equal(t, want[i], c.asked()[0].Options[0].Label)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,12 +32,12 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	}
 	c.unnamed = fresh && about.Get("toolCallId").Name() == ""
 	r := c.shown(t.dec.dir)
-	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r}
+	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r, said: c.saysMore()}
 	p := optionsOf(params.Get("options"))
 	r.Options = p.options
 	if c.writes() != agent.WritesNamed { // why the agent asks
 		r.Detail = strings.TrimSpace(c.said() + r.Detail)
-		r.Whole = r.Whole && !slices.ContainsFunc(c.texts, func(text string) bool { return !repeats(text, r.Command) })
+		r.Whole = r.Whole && len(a.said) == 0
 	}
 	if open && !c.started {
 		call := c.report.Call(t.dec.dir)
@@ -91,6 +92,12 @@ func (c *call) said() string {
 		b.WriteString(plaintext.Visible(strings.TrimSpace(text), "\n\t") + "\n")
 	}
 	return b.String()
+}
+
+// saysMore returns the texts of the call's content that say more than its command.
+func (c *call) saysMore() []string {
+	command := c.report.Call("").Command
+	return slices.DeleteFunc(slices.Clone(c.texts), func(text string) bool { return repeats(text, command) })
 }
 
 // repeats reports whether a text says no more than a command. cursor-agent, which gives the command of a question as its title, has as the text "Not in
@@ -241,6 +248,7 @@ func optionsOf(list jsontext.Value) (p part) {
 		if option.Label == "" {
 			option.Label = option.ID
 		}
+		option.Label += plainly(option.Label, option.Kind)
 		refusable = refusable || option.Kind == agent.RejectOnce
 		p.offer(option, id)
 	}
@@ -248,6 +256,24 @@ func optionsOf(list jsontext.Value) (p part) {
 		p.offer(agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce}, nil)
 	}
 	return p
+}
+
+var (
+	noWords  = regexp.MustCompile(`(?i)\b(no|not|don['’]?t|never|reject|deny|refuse|disallow|forbid|block|decline|skip|cancel|stop|abort)\b`)
+	yesWords = regexp.MustCompile(`(?i)\b(yes|allow|accept|approve|permit|grant|always|run|ok|okay|proceed|continue|trust)\b`)
+)
+
+// plainly returns what an option's label lacks where its words do not say what the option does, or say the opposite.
+func plainly(label string, kind agent.OptionKind) string {
+	switch no, yes := noWords.MatchString(label), yesWords.MatchString(label); {
+	case kind == agent.AllowOnce || kind == agent.AllowAlways:
+		if no || !yes {
+			return " (a yes)"
+		}
+	case !no:
+		return " (a no)"
+	}
+	return ""
 }
 
 // sameID returns the same for ids that an agent may take for the same, such as 5, 5.0 and "5".
@@ -267,7 +293,7 @@ func (t *turn) recheck(dst []agent.Event) []agent.Event {
 	t.mu.Lock()
 	t.asks = slices.DeleteFunc(t.asks, func(a *ask) bool {
 		c := t.dec.calls[a.call]
-		is := a.kind == agent.ApprovalPermission && c != nil && !reflect.DeepEqual(c.shown(t.dec.dir), a.shown)
+		is := a.kind == agent.ApprovalPermission && c != nil && (!reflect.DeepEqual(c.shown(t.dec.dir), a.shown) || !slices.Equal(c.saysMore(), a.said))
 		if is {
 			stale = append(stale, a)
 		}

@@ -254,7 +254,7 @@ func TestAnswersStayWhole(t *testing.T) {
 	require.Len(t, c.asked(), 2)
 	require.Equal(t, same+"delete NOTHING", c.asked()[0].Options[0].Label)
 	require.Equal(t, same+"delete ⏎ EVERYTHING", c.asked()[0].Options[1].Label)
-	require.Equal(t, same+"once", c.asked()[1].Options[0].Label)
+	require.Equal(t, same+"once (a yes)", c.asked()[1].Options[0].Label)
 }
 
 // TestAskedWithoutAnID: such a question has a call of its own, which the agent's next words of the same call are about.

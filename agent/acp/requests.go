@@ -18,6 +18,7 @@ type ask struct {
 	id    json.RawMessage // of the request
 	kind  agent.ApprovalKind
 	shown agent.ApprovalRequested // of a permission: what a person is asked, without what the request alone says
+	said  []string                // and the texts of the call's content that say more than its command
 	call  string                  // the id of the call that it is about, or ""; the one that questions or a plan are
 	parts []part
 }

@@ -3,10 +3,12 @@
 package acp
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent"
 	"cursord/agent/jsontext"
 )
 
@@ -44,4 +46,23 @@ func TestTextsBesideACommand(t *testing.T) {
 	c := newTalk(t, "/w")
 	c.says(asksFor("1", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"ls"},"content":[{"type":"content","content":{"type":"image","data":""}}]}`))
 	require.False(t, c.asked()[0].Whole)
+}
+
+// TestTextsThatChangeWhileAPersonIsAsked: a yes to what the person has read would be one to something else.
+func TestTextsThatChangeWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	for later, taken := range map[string]bool{"only prints": false, "and runs in /": true, "Not in allowlist: ls": true} {
+		content := func(text string) string {
+			return `"content":[{"type":"content","content":{"type":"text","text":"` + text + `"}}]`
+		}
+		c := newTalk(t, "/w")
+		c.says(asksFor("1", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"ls"},`+content("only prints")+`}`))
+		c.says(updates(`{"sessionUpdate":"tool_call_update","toolCallId":"1",` + content(later) + `}`))
+		withdrawn := slices.ContainsFunc(c.events, func(ev agent.Event) bool { _, is := ev.(agent.ApprovalWithdrawn); return is })
+		require.Equal(t, taken, withdrawn, later)
+	}
+	c := newTalk(t, "/w")
+	c.says(asksFor("1", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"ls"}}`))
+	c.says(updates(`{"sessionUpdate":"tool_call_update","toolCallId":"1","content":[{"type":"content","content":{"type":"text","text":"Not in allowlist: ls"}}]}`))
+	require.False(t, slices.ContainsFunc(c.events, func(ev agent.Event) bool { _, is := ev.(agent.ApprovalWithdrawn); return is }), "that says no more than the command")
 }

@@ -12,9 +12,10 @@ import (
 const mostLookAlikes = 40
 
 // LookAlikes returns the words of a command in which letters may look like others, with these as <U+043E>: words that mix ASCII letters with
-// those of an alphabet that has the same shapes, and names of commands that are not ASCII. If the command is no command line, each word may be a name.
+// those of an alphabet that has the same shapes, words with what cannot be seen or looks like a blank, and names of commands that are not ASCII. If the
+// command is no command line, each word may be a name.
 func LookAlikes(command string) (marked []string) {
-	words := strings.Fields(command)
+	words := strings.FieldsFunc(command, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsSpace(r) })
 	found, understood := names(command)
 	if !understood {
 		found = words
@@ -23,7 +24,7 @@ func LookAlikes(command string) (marked []string) {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 	}
 	found = slices.DeleteFunc(slices.Clone(found), ascii)
-	for _, w := range append(found, slices.DeleteFunc(words, func(w string) bool { return !mixes(w) })...) {
+	for _, w := range append(found, slices.DeleteFunc(words, func(w string) bool { return !mixes(w) && !hides(w) })...) {
 		var b strings.Builder
 		for _, r := range w {
 			if r > unicode.MaxASCII {
@@ -70,6 +71,19 @@ func names(command string) (names []string, understood bool) {
 var alike = []*unicode.RangeTable{
 	unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
 	{R16: []unicode.Range16{{Lo: 0xff21, Hi: 0xff5a, Stride: 1}}, R32: []unicode.Range32{{Lo: 0x1d400, Hi: 0x1d7ff, Stride: 1}}},
+}
+
+// hides reports whether something that leaves nothing on the screen, or a blank, stands behind ASCII characters. Emoji have such parts, too.
+func hides(word string) bool {
+	last := ' '
+	for _, r := range word {
+		blank := unicode.IsSpace(r) || r == 0x2800
+		if r > unicode.MaxASCII && last <= unicode.MaxASCII && (blank || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)) {
+			return true
+		}
+		last = r
+	}
+	return false
 }
 
 // mixes reports whether ASCII letters and letters that may look like them stand side by side.

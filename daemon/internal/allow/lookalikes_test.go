@@ -22,6 +22,9 @@ func TestLookAlikes(t *testing.T) {
 		"./café/run":                                     "./caf<U+00E9>/run",
 		"a 'b \u0430\u0430":                              "<U+0430><U+0430>",
 		"ls \uff52m \U0001d42bm":                         "<U+FF52>m, <U+1D42B>m",
+		"rm -rf build\u200d":                             "build<U+200D>",
+		"cp a\u2003b c\u3000 x\ufe0f \u2800":             "a<U+2003>b, c<U+3000>, x<U+FE0F>, <U+2800>",
+		"git commit -m '👍\ufe0f 👩\u200d🚀'":               "",
 		"/bin\u2215ls":                                   "/bin<U+2215>ls",
 		"x" + strings.Repeat(" ", MaxCommand) + "\u0430": "<U+0430>",
 	} {

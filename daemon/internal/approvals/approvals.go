@@ -56,7 +56,7 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 		a.Detail = strings.TrimSpace("The command would run in " + req.Dir + "\n" + a.Detail)
 	}
 	if words := allow.LookAlikes(req.Command); len(words) > 0 {
-		a.Detail = strings.TrimSpace("Letters that may look like others: " + plaintext.Cut(strings.Join(words, ", "), 4<<10) + "\n" + a.Detail)
+		a.Detail = strings.TrimSpace("Letters that may look like others, or like nothing: " + plaintext.Cut(strings.Join(words, ", "), 4<<10) + "\n" + a.Detail)
 	}
 	if a.Title == "" {
 		a.Title = titles[a.Kind]

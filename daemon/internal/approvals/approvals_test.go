@@ -44,7 +44,7 @@ func TestNew(t *testing.T) {
 	require.Equal(t, sessions.ApprovalPending, a.Status)
 	require.Equal(t, "make test", a.Command)
 	require.Empty(t, a.Detail)
-	require.Equal(t, "Letters that may look like others: t<U+043E>uch\nwhy", pending(t, func(r *agent.ApprovalRequested) { r.Command, r.Detail = "t\u043euch x", "why" }).Detail)
+	require.Equal(t, "Letters that may look like others, or like nothing: t<U+043E>uch\nwhy", pending(t, func(r *agent.ApprovalRequested) { r.Command, r.Detail = "t\u043euch x", "why" }).Detail)
 	require.Equal(t, "/w", a.Workspace)
 	require.Equal(t, "Question", pending(t, func(r *agent.ApprovalRequested) {
 		r.Kind, r.Title, r.Options, r.Text = agent.ApprovalQuestion, " ", nil, true

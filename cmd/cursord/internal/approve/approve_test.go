@@ -113,6 +113,28 @@ func TestTextOfAPlan(t *testing.T) {
 	require.Contains(t, All(plan()), `n "text", in quotes, rejects it with that text; an accept takes none`)
 }
 
+// TestAnIDWithBlanks: another option's id may differ by these alone.
+func TestAnIDWithBlanks(t *testing.T) {
+	t.Parallel()
+	a := permission()
+	a.Options = []sessions.ApprovalOption{{ID: "x", Label: "Allow", Kind: sessions.AllowOnce}, {ID: " x", Label: "Refuse", Kind: sessions.RejectOnce}}
+	for typed, want := range map[string]string{"x": "x", " x": " x", "x ": "x", " 1 ": "x"} {
+		answer, ok := Read(a, typed)
+		require.True(t, ok, typed)
+		require.Equal(t, want, answer.Option, typed)
+	}
+}
+
+// TestNoAnswerByApprove: "n" is among the answers that the command lists.
+func TestNoAnswerByApprove(t *testing.T) {
+	t.Parallel()
+	id, err := (&Reply{Option: "n"}).option(question(false))
+	require.NoError(t, err)
+	require.Equal(t, noAnswer, id)
+	_, err = (&Reply{Option: "n", Text: "later"}).option(question(true))
+	require.ErrorContains(t, err, "no answer takes no text")
+}
+
 // TestShown: a command is shown whole and obeyed by no terminal, and the answers are named.
 func TestShown(t *testing.T) {
 	t.Parallel()
@@ -122,7 +144,8 @@ func TestShown(t *testing.T) {
 	for _, bad := range []string{"\x1b", "\r", "\u202e"} {
 		require.NotContains(t, text, bad)
 	}
-	require.Contains(t, text, "rm -rf ␛[2Kx␍<U+202E>y\n  make "+strings.Repeat("z", 5000))
+	require.Contains(t, text, "rm -rf ␛[2Kx␍<U+202E>y␊\n  make "+strings.Repeat("z", 5000), "the second line is not the rest of the first")
+	require.NotContains(t, text, "zz␊")
 	require.Contains(t, text, "The agent asks for permission: Run␊it")
 	require.Equal(t, []string{"Type a letter and press Enter. Ctrl-C waves.", "  y Yes", "  n No", "  a Always here", "  e other answers"}, Offers(permission(), "Ctrl-C waves."))
 	require.Equal(t, []string{"1 Yes", "2 Always", "3 Always here", "4 No"}, All(permission()))

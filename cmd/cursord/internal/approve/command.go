@@ -205,10 +205,7 @@ func (r *Reply) option(a *sessions.Approval) (string, error) {
 	case r.Deny:
 		id := No(a)
 		if id == noAnswer {
-			if r.Text != "" {
-				return "", misuse.Errorf("no answer takes no text; to answer with it: cursord approve %s --text …", tagOf(a))
-			}
-			return id, nil
+			return r.noAnswer(a)
 		}
 		o = a.Option(id)
 	case r.Option == "" && r.Text != "" && a.Kind == sessions.ApprovalQuestion:
@@ -217,11 +214,14 @@ func (r *Reply) option(a *sessions.Approval) (string, error) {
 		o = a.Chosen(sessions.AllowOnce)
 	case r.Option != "":
 		answer, ok := Read(a, r.Option)
-		if ok && answer.Text == "" {
+		switch {
+		case ok && answer.Option == noAnswer:
+			return r.noAnswer(a)
+		case ok && answer.Text == "":
 			o = a.Option(answer.Option)
-			break
+		default:
+			return "", misuse.Errorf("%q is not one of the answers:\n  %s", term.Clean(r.Option), strings.Join(All(a), "\n  "))
 		}
-		return "", misuse.Errorf("%q is not one of the answers:\n  %s", term.Clean(r.Option), strings.Join(All(a), "\n  "))
 	}
 	if o == nil {
 		return "", misuse.Errorf("say which answer:\n  %s", strings.Join(All(a), "\n  "))
@@ -231,4 +231,12 @@ func (r *Reply) option(a *sessions.Approval) (string, error) {
   cursord deny %s --text "…"`, tagOf(a))
 	}
 	return o.ID, nil
+}
+
+// noAnswer returns the answer that nobody answers a question.
+func (r *Reply) noAnswer(a *sessions.Approval) (string, error) {
+	if r.Text != "" {
+		return "", misuse.Errorf("no answer takes no text; to answer with it: cursord approve %s --text …", tagOf(a))
+	}
+	return noAnswer, nil
 }

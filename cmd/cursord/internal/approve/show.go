@@ -80,19 +80,31 @@ func linesBy(who string, a *sessions.Approval, above bool, p term.Palette) []str
 	if above {
 		details = ""
 	}
-	for _, text := range []string{details, a.Command} {
-		if text = strings.TrimRight(text, "\n"); text == "" {
-			continue
-		}
-		for line := range strings.SplitSeq(plaintext.InFull(text), "\n") {
-			if text == strings.TrimRight(a.Command, "\n") {
-				line = p.Bold(line)
-			}
+	if details = strings.TrimRight(details, "\n"); details != "" {
+		for line := range strings.SplitSeq(plaintext.InFull(details), "\n") {
 			lines = append(lines, "  "+line)
 		}
 	}
+	lines = append(lines, commandLines(a.Command, p)...)
 	for _, path := range a.Paths {
 		lines = append(lines, "  "+term.Clean(path))
+	}
+	return lines
+}
+
+// commandLines returns a command with each of its line ends marked: a line could look like the rest of the one above, which the terminal has broken.
+func commandLines(command string, p term.Palette) (lines []string) {
+	command = strings.TrimRight(command, "\n")
+	if command == "" {
+		return nil
+	}
+	command = strings.ReplaceAll(command, "\r\n", "␍\n")
+	all := strings.Split(plaintext.InFull(command), "\n")
+	for i, line := range all {
+		if line = p.Bold(line); i < len(all)-1 {
+			line += p.Dim("␊")
+		}
+		lines = append(lines, "  "+line)
 	}
 	return lines
 }
@@ -209,6 +221,9 @@ type Answer struct{ Option, Text string }
 // Read reads an answer to an approval: a key, or the number or id of an option. Where the agent takes a text, a text in quotes may follow
 // the option or stand alone; a plan takes one only after a no. ok is false for everything else.
 func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
+	if o := a.Option(typed); o != nil && typed != strings.TrimSpace(typed) {
+		return Answer{Option: o.ID}, true // another one's id may differ by the blanks alone
+	}
 	typed = strings.TrimSpace(typed)
 	if before, text, quoted := strings.Cut(typed, `"`); quoted {
 		inner, closed := strings.CutSuffix(text, `"`)
