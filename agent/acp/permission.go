@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,14 +257,15 @@ func optionsOf(list jsontext.Value) (p part) {
 	return p
 }
 
-var (
-	noWords  = regexp.MustCompile(`(?i)\b(no|not|don['’]?t|never|reject|deny|refuse|disallow|forbid|block|decline|skip|cancel|stop|abort)\b`)
-	yesWords = regexp.MustCompile(`(?i)\b(yes|allow|accept|approve|permit|grant|always|run|ok|okay|proceed|continue|trust)\b`)
-)
-
 // plainly returns what an option's label lacks where its words do not say what the option does, or say the opposite.
 func plainly(label string, kind agent.OptionKind) string {
-	switch no, yes := noWords.MatchString(label), yesWords.MatchString(label); {
+	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(label, "’", "'")), func(r rune) bool { return r != '\'' && !unicode.IsLetter(r) })
+	has := func(list ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })
+	}
+	no := has("no", "not", "don't", "never", "reject", "deny", "refuse", "disallow", "forbid", "block", "decline", "skip", "cancel", "stop", "abort")
+	yes := has("yes", "allow", "accept", "approve", "permit", "grant", "always", "run", "ok", "okay", "proceed", "continue", "trust")
+	switch {
 	case kind == agent.AllowOnce || kind == agent.AllowAlways:
 		if no || !yes {
 			return " (a yes)"
