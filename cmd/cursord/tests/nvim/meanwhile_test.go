@@ -57,7 +57,7 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }")
 		for i, c := range cases {
 			path := fmt.Sprint("f", i)
-			n.lua("vim.cmd.edit(...)", path)
+			n.until("the file", "if vim.api.nvim_buf_get_name(0) ~= ... then vim.cmd.edit(...) return false end return true", w.Path(path))
 			n.hunksOf(path, 2)
 			for _, command := range strings.Split(c.before, " | ") {
 				n.ex(command)
@@ -66,8 +66,8 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 			t.Log(c.name)
 			n.lua(c.act)
 			n.agree(e, path, c.text, c.hunks)
+			n.quiet()
 		}
-		n.quiet()
 		require.NotContains(t, n.messages(), "decide again")
 	})
 }
