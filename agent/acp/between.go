@@ -20,6 +20,7 @@ const (
 	maxUntold    = 100      // sessions of which it is kept when their process ends
 	maxTold      = 2 << 10  // bytes of the notice
 	maxAside     = 20       // calls that are named, and so many questions
+	maxAsideIDs  = 1000     // of each that are counted
 	maxAsideName = 200      // bytes of the name of one
 )
 
@@ -30,43 +31,43 @@ type between struct {
 	asked names // what it asked for, and was refused
 }
 
-// names are titles, each for an id of its own.
-type names struct {
-	ids, list []string
-	more      int // without those
-}
+// names are titles, each for an id of its own. Behind the first maxAside ids are only counted.
+type names struct{ ids, list []string }
 
 func (n *names) add(id, name string) {
-	switch {
-	case slices.Contains(n.ids, id):
-	case len(n.list) == maxAside:
-		n.more++
-	default:
-		n.ids = append(n.ids, strings.Clone(plaintext.Cut(id, maxAsideName)))
+	if id = plaintext.Cut(id, maxAsideName); len(n.ids) == maxAsideIDs || slices.Contains(n.ids, id) {
+		return
+	}
+	if n.ids = append(n.ids, strings.Clone(id)); len(n.list) < maxAside {
 		n.list = append(n.list, strings.Clone(plaintext.OneLine("", plaintext.Cut(name, maxAsideName))))
+	}
+}
+
+func (n *names) join(later names) {
+	for i, id := range later.ids {
+		name := ""
+		if i < len(later.list) {
+			name = later.list[i]
+		}
+		n.add(id, cmp.Or(name, noName))
 	}
 }
 
 func (n *names) String() string {
 	all := strings.Join(n.list, "; ")
-	if n.more > 0 {
-		all += fmt.Sprintf("; and %d more", n.more)
+	if more := len(n.ids) - len(n.list); more > 0 {
+		all += fmt.Sprintf("; and %d more", more)
 	}
 	return all
 }
 
-func (b *between) isEmpty() bool { return b.words == "" && len(b.did.list)+len(b.asked.list) == 0 }
+func (b *between) isEmpty() bool { return b.words == "" && len(b.did.ids)+len(b.asked.ids) == 0 }
 
 // join adds what came later.
 func (b *between) join(later between) {
 	b.words += plaintext.Cut(later.words, max(maxOverheard-len(b.words), 0))
-	for i, id := range later.did.ids {
-		b.did.add(id, later.did.list[i])
-	}
-	for i, id := range later.asked.ids {
-		b.asked.add(id, later.asked.list[i])
-	}
-	b.did.more, b.asked.more = b.did.more+later.did.more, b.asked.more+later.asked.more
+	b.did.join(later.did)
+	b.asked.join(later.asked)
 }
 
 // overhear takes in a message that comes while no turn takes messages. Before the process serves its first turn, that is a chat being loaded: old
@@ -93,9 +94,11 @@ func (p *proc) overhear(m message) {
 	}
 }
 
+const noName = "a call without a name"
+
 // asideName names a call as far as one message of it does.
 func asideName(call jsontext.Value) string {
-	return cmp.Or(call.Get("rawInput").Get("command").Text(), call.Get("title").Text(), call.Get("kind").Text(), "a call without a name")
+	return cmp.Or(call.Get("rawInput").Get("command").Text(), call.Get("title").Text(), call.Get("kind").Text(), noName)
 }
 
 // overheard returns what the agent has said and done since the last turn, once.

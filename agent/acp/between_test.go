@@ -115,8 +115,20 @@ func TestManyCallsBetweenTurns(t *testing.T) {
 		later.did.add(fmt.Sprint(i), "the same")
 		b.join(later)
 	}
+	for range 2 { // an update of a call that is only counted
+		b.did.add(fmt.Sprint(3*maxAside-1), "y")
+	}
+	long := strings.Repeat("i", 2*maxAsideName)
 	require.Len(t, b.words, maxOverheard)
 	require.Equal(t, strings.Repeat("y; ", maxAside)+"and 40 more", b.did.String())
+	for range 2 {
+		b.did.add(long, "y")
+	}
+	require.Len(t, b.did.ids, 3*maxAside+1, "once")
+	for i := range 2 * maxAsideIDs {
+		b.did.add(fmt.Sprint("one of many ", i), "y")
+	}
+	require.Len(t, b.did.ids, maxAsideIDs)
 }
 
 // TestTextBetweenTurnsOfAnEndedSession is told nobody.
