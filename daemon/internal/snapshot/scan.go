@@ -138,49 +138,44 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			s.skip(f.Path, f.Is)
 			continue
 		case f.Is.Exists():
+			sinceListed := func() Attribution { // whose the latest change is, if there is one
+				now := sus
+				now.is = f.Is
+				c := s.trace(now)
+				c.Since = began
+				return judge(c)
+			}
 			f.Is, f.After = s.readLive(r, f.Path)
 			for tries := 5; f.Source == nil && f.beingCut() && tries > 0; tries-- {
 				time.Sleep(cutLook)
 				f.Is, f.After = s.readLive(r, f.Path)
 			}
-			if f.Source == nil && f.Is != sus.is && f.justCut() { // perhaps by a call, and not by the one whose change was listed
-				cut := sus
-				cut.is = f.Is
-				c := s.trace(cut)
-				c.Since = began
-				if v := judge(c); v.Leave {
-					if sus.entry == nil || sus.entry.Stat != sus.is {
-						s.Saw(f.Path, sus.is, f.At)
-					}
-					continue
+			known := sus.entry != nil && sus.entry.Stat == sus.is
+			if f.Source == nil && f.Is != sus.is && f.justCut() && sinceListed().Leave { // perhaps by a call that has yet to write it
+				if !known {
+					s.Saw(f.Path, sus.is, f.At)
 				}
+				continue
 			}
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}
 			// Somebody has changed the file since it was listed. If it was unchanged then, this is the whole change.
-			if known := sus.entry != nil && sus.entry.Stat == sus.is; f.Is != sus.is && (known || f.Source != nil) {
-				first := sus.is
-				sus.is = f.Is
-				c := s.trace(sus)
-				c.Since = began
-				switch v := judge(c); {
+			if f.Is != sus.is && (known || f.Source != nil) {
+				switch v := sinceListed(); {
 				case known && v.Leave:
 					continue
 				case known:
 					f.Source = v.Source
 				case v.Leave: // the next scan knows who made the second change
-					s.Saw(f.Path, first, f.At)
+					s.Saw(f.Path, sus.is, f.At)
 					continue
 				case v.Source == nil:
 					f.maybe()
 				}
 			} else if f.Is != sus.is { // a person had changed it, and since then perhaps somebody else too
 				s.Saw(f.Path, sus.is, f.At)
-				sus.is = f.Is
-				c := s.trace(sus)
-				c.Since = began
-				v := judge(c)
+				v := sinceListed()
 				if v.Leave {
 					continue
 				}
