@@ -68,7 +68,7 @@ func (d *Decoder) describe(call *Call) {
 		d.addPaths(call, args)
 	}
 	if call.RawName == "createPlan" {
-		call.Plan = args.Text("plan")
+		call.Plan = PlanText(args)
 	}
 	call.Todos = todosOf(args, call.Todos)
 	if call.Title = d.title(call, args); call.Title == "" { // of a blank command

@@ -129,10 +129,7 @@ var planOptions = []agent.ApprovalOption{
 // plan has a person decide about a plan, which is a call until then.
 func (t *turn) plan(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
 	o := params.Object(nil)
-	text := o.Text("plan")
-	if strings.TrimSpace(text) == "" {
-		text = o.Text("overview")
-	}
+	text := agent.PlanText(o)
 	if strings.TrimSpace(text) == "" {
 		dst = t.tellStrange(dst, "cursor/create_plan", "The agent asked whether to carry out a plan that has no text (%s). It was told no.")
 		return dst, result(id, outcomeResult{outcome{Outcome: "rejected", Reason: "the plan has no text"}})
