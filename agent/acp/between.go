@@ -85,7 +85,7 @@ func (p *proc) overhear(m message) {
 	case m.id != nil:
 		p.between.asked.add(string(m.id), strings.TrimPrefix(strings.TrimPrefix(m.method, "_"), "cursor/"))
 	case kind == "agent_message_chunk":
-		text := u.Get("content").Get("text").Text()
+		text := blockText(u.Get("content"))
 		p.between.words += plaintext.Cut(text, max(maxOverheard-len(p.between.words), 0))
 	case kind == "tool_call", kind == "tool_call_update":
 		if id := u.Get("toolCallId").Text(); id != "" && (kind == "tool_call" || !p.had[id]) {

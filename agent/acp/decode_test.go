@@ -49,6 +49,12 @@ func TestUpdates(t *testing.T) {
 			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"\ude00b"}}`, "text a😀b"},
 		{"messages with ids", `{"sessionUpdate":"agent_message_chunk","messageId":"1","content":{"type":"text","text":"a"}}
 			{"sessionUpdate":"agent_message_chunk","messageId":"2","content":{"type":"text","text":"b"}}`, "text a\nTextEnd\ntext b"},
+		{"an image, a resource and something unknown between words", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so:"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"image","mimeType":"image/png","data":"AAAA"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///w/a","text":"all of a"}}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///w/b","mimeType":"x/y","blob":"AAAA"}}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"hologram","uri":"https://a.b"}}`,
+			`text so:\n(image image/png)\n\nall of a\n\n(resource x/y file:///w/b)\n\n(hologram https://a.b)\n`},
 		{"what is no text of the turn", `{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"a"}}
 			{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"x","description":"---"}]}
 			{"sessionUpdate":"session_info_update","title":"a"}
@@ -124,6 +130,9 @@ func TestUpdates(t *testing.T) {
 		{"a plan, twice the same", `{"sessionUpdate":"plan","entries":[{"content":"a","status":"in_progress","priority":"high"}]}
 			{"sessionUpdate":"plan","entries":[{"content":"a","status":"in_progress","priority":"high"}]}`,
 			"start todo \"Update todos\" [in_progress a]\ncompleted todo \"Update todos\" [in_progress a]"},
+		{"a plan that is taken away", `{"sessionUpdate":"plan","entries":[{"content":"a","status":"pending"}]}
+			{"sessionUpdate":"plan","entries":[]}`,
+			"start todo \"Update todos\" [pending a]\ncompleted todo \"Update todos\" [pending a]\nstart todo \"Update todos\"\ncompleted todo \"Update todos\""},
 		{"an error as text", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Error: RetriableError: [unavailable] x"}}`,
 			"failure Error: RetriableError: [unavailable] x"},
 	} {

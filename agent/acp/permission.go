@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -121,20 +122,26 @@ func textsOf(content jsontext.Value) (all []string) {
 		if item.Get("type").Text() != "content" {
 			continue
 		}
-		block := item.Get("content")
-		text := block.Get("text").Text()
-		switch kind := block.Get("type").Text(); {
-		case text != "" || kind == "text":
-		case kind == "resource" && block.Get("resource").Get("text").Text() != "":
-			text = block.Get("resource").Get("text").Text()
-		case kind != "":
-			text = "(" + plaintext.OneLine("", kind+" "+block.Get("uri").Text()) + ")"
-		}
-		if text != "" {
+		if text := blockText(item.Get("content")); text != "" {
 			all = append(all, strings.Clone(text))
 		}
 	}
 	return all
+}
+
+// blockText returns the text of a content block. If it has none, that is what it is, such as "(image image/png)".
+func blockText(block jsontext.Value) string {
+	resource := block.Get("resource")
+	text := cmp.Or(block.Get("text").Text(), resource.Get("text").Text())
+	kind := block.Get("type").Text()
+	if text != "" || kind == "text" || kind == "" {
+		return text
+	}
+	words := kind
+	for _, v := range []jsontext.Value{block.Get("mimeType"), block.Get("uri"), resource.Get("mimeType"), resource.Get("uri")} {
+		words += " " + v.Text()
+	}
+	return "(" + plaintext.OneLine("", words) + ")"
 }
 
 // maxShown is how many bytes of an argument a person is shown, except of those of commands.

@@ -122,7 +122,7 @@ func (d *decoder) messageChunk(dst []agent.Event, u jsontext.Value) []agent.Even
 	case "resource_link":
 		text = content.Get("uri").Text()
 	default:
-		return d.keep(dst, "content/"+content.Get("type").Text(), u)
+		text = "\n" + blockText(content) + "\n"
 	}
 	if text == "" {
 		return dst
