@@ -2,6 +2,7 @@ package allow
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,9 +14,10 @@ const mostLookAlikes = 40
 
 // LookAlikes returns the words of a command in which letters may look like others, with these as <U+043E>: words that mix ASCII letters with
 // those of an alphabet that has the same shapes, words with what cannot be seen or looks like a blank, and names of commands that are not ASCII. If the
-// command is no command line, each word may be a name.
-func LookAlikes(command string) (marked []string) {
-	words := strings.FieldsFunc(command, func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsSpace(r) })
+// command is no command line, each word may be a name. The same holds for the names in paths, which need not be ASCII.
+func LookAlikes(command string, paths []string) (marked []string) {
+	blank := func(r rune) bool { return r <= unicode.MaxASCII && unicode.IsSpace(r) }
+	words := strings.FieldsFunc(command, blank)
 	found, understood := names(command)
 	if !understood {
 		found = words
@@ -24,6 +26,9 @@ func LookAlikes(command string) (marked []string) {
 		return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 	}
 	found = slices.DeleteFunc(slices.Clone(found), ascii)
+	for _, p := range paths {
+		words = append(words, strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == filepath.Separator || blank(r) })...)
+	}
 	for _, w := range append(found, slices.DeleteFunc(words, func(w string) bool { return !mixes(w) && !hides(w) })...) {
 		var b strings.Builder
 		for _, r := range w {

@@ -28,11 +28,16 @@ func TestLookAlikes(t *testing.T) {
 		"/bin\u2215ls":                                   "/bin<U+2215>ls",
 		"x" + strings.Repeat(" ", MaxCommand) + "\u0430": "<U+0430>",
 	} {
-		require.Equal(t, want, strings.Join(LookAlikes(command), ", "), command)
+		require.Equal(t, want, strings.Join(LookAlikes(command, nil), ", "), command)
+	}
+	for path, want := range map[string]string{
+		"": "", "docs/über uns.md": "", "проект/app/日本.md": "", "src/m\u0430in.go": "m<U+0430>in.go", "a b/read\u200bme.md": "read<U+200B>me.md", "x/\u00a0y": "<U+00A0>y",
+	} {
+		require.Equal(t, want, strings.Join(LookAlikes("", []string{path}), ", "), path)
 	}
 	var many strings.Builder
 	for n := range 50 {
 		fmt.Fprintf(&many, "\u0430a%d ", n)
 	}
-	require.Len(t, LookAlikes(many.String()), mostLookAlikes+1)
+	require.Len(t, LookAlikes(many.String(), nil), mostLookAlikes+1)
 }

@@ -55,7 +55,7 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	if req.Dir != "" {
 		a.Detail = strings.TrimSpace("The command would run in " + req.Dir + "\n" + a.Detail)
 	}
-	if words := allow.LookAlikes(req.Command); len(words) > 0 {
+	if words := allow.LookAlikes(req.Command, paths); len(words) > 0 {
 		a.Detail = strings.TrimSpace("Letters that may look like others, or like nothing: " + plaintext.Cut(strings.Join(words, ", "), 4<<10) + "\n" + a.Detail)
 	}
 	if a.Title == "" {
