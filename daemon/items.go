@@ -339,8 +339,11 @@ func (w *workspace) putCall(c *commit, item *sessions.Item, call *agent.Call) st
 		Paths: w.relativePaths(call.Paths), ExitCode: call.ExitCode, Output: call.Output, Error: call.Error,
 		Args: call.Args, Result: call.Result,
 	}
-	for _, todo := range call.Todos {
-		all.Todos = append(all.Todos, sessions.Todo(todo))
+	if call.Todos != nil && item.Status != sessions.ItemRunning || len(call.Todos) > 0 { // a call that begins may not have its list yet
+		all.Todos = make([]sessions.Todo, len(call.Todos))
+	}
+	for i, todo := range call.Todos {
+		all.Todos[i] = sessions.Todo(todo)
 	}
 	if call.Plan != "" {
 		item.Kind, item.Text = sessions.ItemPlan, call.Plan

@@ -60,7 +60,7 @@ type Tool struct {
 	Output          string          `json:"output,omitempty"`
 	OutputTruncated bool            `json:"outputTruncated,omitempty"`
 	Error           string          `json:"error,omitempty"`
-	Todos           []Todo          `json:"todos,omitempty"`
+	Todos           []Todo          `json:"todos,omitzero"` // of a call that sets them, also to none; else nil
 	Args            json.RawMessage `json:"args,omitempty"`
 	Result          json.RawMessage `json:"result,omitempty"`
 }

@@ -121,16 +121,17 @@ Its text is from START to END."
                              (append (plist-get (plist-get item :tool) :paths)
                                      nil)))
         (when-let* ((todos (plist-get (plist-get item :tool) :todos)))
-          (setf (cursord-transcript-left tr) (append todos nil)))
-        (when (seq-some (lambda (todo)
-                          (not (equal (plist-get todo :status) "completed")))
-                        (plist-get (plist-get item :tool) :todos))
-          ;; Only the latest todo list stays unfolded.
+          (setf (cursord-transcript-left tr) (append todos nil))
+          ;; Only the latest todo list stays unfolded, until all is done.
           (when-let* ((before (cursord-transcript-todos tr))
                       ((not (eq before block))))
-            (cursord--set-fold before t))
-          (setf (cursord-transcript-todos tr) block)
-          (setq open t))
+            (cursord--set-fold before t)
+            (setf (cursord-transcript-todos tr) nil))
+          (when (seq-some (lambda (todo)
+                            (not (equal (plist-get todo :status) "completed")))
+                          todos)
+            (setf (cursord-transcript-todos tr) block)
+            (setq open t)))
         (when open
           (cursord--set-fold block nil))))))
 

@@ -125,12 +125,10 @@ func (ws *Words) call(c agent.Call) agent.Call {
 		paths[i] = ws.out.String(p)
 	}
 	c.Paths = paths
-	todos := make([]agent.Todo, len(c.Todos))
-	for i, t := range c.Todos {
-		t.Content = ws.out.String(t.Content)
-		todos[i] = t
+	c.Todos = slices.Clone(c.Todos)
+	for i := range c.Todos {
+		c.Todos[i].Content = ws.out.String(c.Todos[i].Content)
 	}
-	c.Todos = todos
 	denials := make([]agent.Denial, len(c.Denials))
 	for i, d := range c.Denials {
 		d.Subject, d.Reason = ws.title(d.Subject), ws.out.String(d.Reason)

@@ -315,7 +315,20 @@
       (should-not (string-search "[~] dig" (cdr (cursord-test-chat ws))))
       (should (string-search "[~] dig" (car (cursord-test-chat ws))))
       (with-current-buffer (cursord-chat-buffer ws)
-        (should (equal "1/2 fill" (cursord--todos-word)))))))
+        (should (equal "1/2 fill" (cursord--todos-word))))
+      ;; The agent takes its list away.
+      (cursord-test-plays
+       (list (concat "{\"type\":\"tool_call\",\"subtype\":\"completed\","
+                     "\"call_id\":\"c\",\"tool_call\":"
+                     "{\"updateTodosToolCall\":{\"args\":{},\"result\":"
+                     "{\"success\":{\"todos\":[]}}}}}"))
+       (cursord-test-says "Gone."))
+      (cursord-test-turn ws "no list")
+      (cursord-test-until "the words behind the list"
+        (string-search "Gone." (cdr (cursord-test-chat ws))))
+      (should-not (string-search "[~] fill" (cdr (cursord-test-chat ws))))
+      (with-current-buffer (cursord-chat-buffer ws)
+        (should-not (cursord--todos-word))))))
 
 (provide 'cursord-chat-tests)
 ;;; cursord-chat-tests.el ends here

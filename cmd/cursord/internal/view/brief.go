@@ -24,7 +24,7 @@ func (m *Markdown) briefTool(it *sessions.Item) {
 	if t == nil {
 		return
 	}
-	if len(t.Todos) > 0 {
+	if t.Todos != nil {
 		m.todos = t.Todos
 	}
 	line := ToolLine(term.Palette(false), it)

@@ -154,7 +154,7 @@ function Transcript:tool(item, block, whole)
   if shown.cut and not whole and shown.cut <= read_most then
     self:read_whole(block)
   end
-  if item.tool.todos and #item.tool.todos > 0 then
+  if item.tool.todos then
     require('cursord.todos').take(self, item)
   end
 end
