@@ -14,7 +14,7 @@ import (
 )
 
 // Version grows with each change of what the words of a text are, or of which texts an object has: a segment of an earlier one is to be made anew.
-const Version = 4 // 0: without emoji, and decomposed letters were others; 1 is taken; 2: without questions; 3: without their options
+const Version = 5 // 0: without emoji, and decomposed letters were others; 1 is taken; 2: without questions; 3: without their options; 4: i̇ was not İ
 
 // several are runes that fold to more than one, or that Unicode folds only in full.
 var several = map[rune]string{
@@ -80,6 +80,9 @@ func appendFolded(b []byte, r rune) []byte {
 	}
 	if s := several[r]; s != "" {
 		return append(b, s...)
+	}
+	if r == '\u0307' && len(b) > 0 && b[len(b)-1] == 'i' {
+		return b // the small letter of İ, as most programs write it
 	}
 	return utf8.AppendRune(b, foldRune(r))
 }

@@ -12,21 +12,22 @@ import (
 
 func TestWords(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                              nil,
-		" \n-- ":                        nil,
-		"Fix the_BUG in src/main.go!":   {"fix", "the", "bug", "in", "src", "main", "go"},
-		"don't 2nd 3.14":                {"don", "t", "2nd", "3", "14"},
-		"STRASSE Straße ẞ":              {"strasse", "strasse", "ss"},
-		"ΣΊΣΥΦΟΣ σίσυφος":               {"σίσυφοσ", "σίσυφοσ"},
-		"İstanbul ﬁne \u212aelvin ſo":   {"istanbul", "fine", "kelvin", "so"},
-		"漢字かな ab検索":                     {"漢", "字", "か", "な", "ab", "検", "索"},
-		"e\u0301te\u0301 \u00e9t\u00e9": {"été", "été"},
-		"U\u0308ber x\u0301":            {"über", "x\u0301"},
-		"a🚀 ship it ✓ → ©":              {"a", "🚀", "ship", "it", "✓"},
-		strings.Repeat("é", 30):         {strings.Repeat("é", 20)},
-		"a" + strings.Repeat("é", 30):   {"a" + strings.Repeat("é", 19)},
-		"\xff\xfeok":                    {"ok"},
-		"привет ПРИВЕТ":                 {"привет", "привет"},
+		"":                                nil,
+		" \n-- ":                          nil,
+		"Fix the_BUG in src/main.go!":     {"fix", "the", "bug", "in", "src", "main", "go"},
+		"don't 2nd 3.14":                  {"don", "t", "2nd", "3", "14"},
+		"STRASSE Straße ẞ":                {"strasse", "strasse", "ss"},
+		"ΣΊΣΥΦΟΣ σίσυφος":                 {"σίσυφοσ", "σίσυφοσ"},
+		"İstanbul ﬁne \u212aelvin ſo":     {"istanbul", "fine", "kelvin", "so"},
+		"i\u0307stanbul I\u0307x i\u0307": {"istanbul", "ix", "i"},
+		"漢字かな ab検索":                       {"漢", "字", "か", "な", "ab", "検", "索"},
+		"e\u0301te\u0301 \u00e9t\u00e9":   {"été", "été"},
+		"U\u0308ber x\u0301":              {"über", "x\u0301"},
+		"a🚀 ship it ✓ → ©":                {"a", "🚀", "ship", "it", "✓"},
+		strings.Repeat("é", 30):           {strings.Repeat("é", 20)},
+		"a" + strings.Repeat("é", 30):     {"a" + strings.Repeat("é", 19)},
+		"\xff\xfeok":                      {"ok"},
+		"привет ПРИВЕТ":                   {"привет", "привет"},
 	} {
 		var got []string
 		words(NewText(text).folded, func(w string) { got = append(got, w) })
@@ -70,6 +71,8 @@ func TestFind(t *testing.T) {
 		{"chaud", "un e\u0301te\u0301 chaud", "un e\u0301te\u0301 [chaud]"},
 		{"🚀", "ship it 🚀 now", "ship it [🚀] now"},
 		{"İst", "aİ İstanbul", "aİ [İst]anbul"},
+		{"i\u0307st", "aİ İstanbul", "aİ [İst]anbul"},
+		{"İ", "ai\u0307 İ i\u0307 i", "ai\u0307 [İ] [i\u0307] [i]"},
 		{"a ab", "ab a", "[ab] [a]"},
 		{"needle", long + "a needle here " + long, "…filler filler filler filler filler filler a [needle] here "},
 		{"ſ", "ſo", "[ſ]o"},
@@ -98,7 +101,7 @@ func TestFind(t *testing.T) {
 // TestIndexKnowsAllTexts: each text that has a query has the query's words in the index, in every script.
 func TestIndexKnowsAllTexts(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
-	letters := []rune("abcABC_-./ \n\"'éÉßẞıİσςΣ漢字カﬁ\u0301🚀٣ДдKſ")
+	letters := []rune("abcABC_-./ \n\"'éÉßẞıİσςΣ漢字カﬁ\u0301\u0307🚀٣ДдKſ")
 	text := func(n int) string {
 		b := make([]rune, rnd.Intn(n)+1)
 		for i := range b {
