@@ -115,7 +115,7 @@ func TestAlways(t *testing.T) {
 		"printf -v", "test -v", "[ -v", "tar c", "gofmt -l", "go", "go run", "go list", "go env", "go generate", "go install", "go -C x test", "man x", "less x", "sh -c '\"$@\"' x",
 		"sudo make", "sudo ls", "env ls", "./ls", "/bin/ls", "../go test", "LS", "l\u0455", "t\u043euch", "$CMD", "\"$CMD\" x", "${X}ls", "g?ep x", "go $X", "git 'stat'$X", "cd x", "docker run x",
 		"echo x >f", "cat 2>f", "PATH=. ls", "cat <f", "cat x 2>&1 | head", "ls & PATH=x cat", "ls | xargs x", "alias ls=x; ls", "hash -p /x ls; ls", "source x; ls", "make && ls", "ls | make", "cat x | sort",
-		"go test ./... 2>&1 | tail -5", "echo x >ls; ls",
+		"go test ./... 2>&1 | tail -5", "echo x >ls; ls", "echo $(rm -rf x)", "echo `rm x`", "cat <(make)", "cat x $(id) | head", "tail -f x &", "echo \"$(id)\"",
 	} {
 		rule, err := Always(exact)
 		require.NoError(t, err, exact)

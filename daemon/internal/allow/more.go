@@ -40,6 +40,9 @@ var tools = map[more]tool{
 // of the line must be known, because one in front could change what the name of the last one means.
 func (l line) harmless() more {
 	last := nothing
+	if n := len(l.steps); n == 0 || l.between[n] != "" { // such as "&": no word can follow the last one
+		return nothing
+	}
 	for i, s := range l.steps {
 		last = s.harmless()
 		if last == nothing && (i == len(l.steps)-1 || s.words[0] != word{"cd", true}) {
@@ -54,6 +57,9 @@ func (s step) harmless() more {
 		return nothing
 	}
 	if slices.Contains(readers, s.words[0].text) {
+		if slices.ContainsFunc(s.words, word.runs) {
+			return nothing
+		}
 		return anything
 	}
 	if len(s.words) < 2 || !s.words[1].plain {
@@ -65,6 +71,9 @@ func (s step) harmless() more {
 	}
 	return name
 }
+
+// runs reports whether a command may stand in the word.
+func (w word) runs() bool { return !w.plain && strings.ContainsAny(w.text, "`(") }
 
 // takes reports whether a word may follow.
 func (m more) takes(w word) bool {
