@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -240,11 +241,29 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 	t.Parallel()
 	k := NewAsker(nil, Streams{ErrOut: io.Discard}, func(io.Writer, ...string) {})
 	k.pending, k.asked = []*sessions.Approval{permission()}, 2
-	a, _ := k.read(typedLine{"y\n", 1}, true)
+	a, _ := k.read(typedLine{"y\n", time.Now(), 1}, true)
 	require.Nil(t, a)
-	a, answer := k.read(typedLine{"y\n", 2}, true)
+	a, answer := k.read(typedLine{"y\n", time.Now(), 2}, true)
 	require.NotNil(t, a)
 	require.Equal(t, "allow-once", answer.Option)
+}
+
+// TestAnswersThatAreTooSoon: nobody has read a question that has just come.
+func TestAnswersThatAreTooSoon(t *testing.T) {
+	t.Parallel()
+	var said string
+	k := NewAsker(nil, Streams{ErrOut: io.Discard}, func(_ io.Writer, lines ...string) { said = strings.Join(lines, "\n") })
+	k.pending, k.since = []*sessions.Approval{permission()}, time.Now()
+	for _, line := range []string{"y", "n", "1"} {
+		a, _ := k.read(typedLine{line, k.since.Add(ReadTime - 1), 0}, true)
+		require.Nil(t, a)
+		require.Equal(t, "This question has just come: read it, then answer.", said)
+	}
+	a, _ := k.read(typedLine{"x", k.since, 0}, true)
+	require.Nil(t, a)
+	require.Contains(t, said, "none of the answers")
+	a, _ = k.read(typedLine{"y", k.since.Add(ReadTime), 0}, true)
+	require.NotNil(t, a)
 }
 
 // TestEnded says how an approval ended.

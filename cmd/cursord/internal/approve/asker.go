@@ -33,15 +33,17 @@ type Asker struct {
 	board   *term.Keyboard       // where the person types; nil before the first question
 	lines   chan typedLine       // what the person types; nil before the first question
 	asked   int                  // the number of the Drop after which the question was on the screen
+	since   time.Time            // when it came there
 	gone    bool                 // nobody types any more
 	there   bool                 // the first question was put to a person here
 	sent    string               // the last question that was answered here
 	over    bool                 // Run has ended
 }
 
-// A typedLine is a line, and the number of the Drop that came before it.
+// A typedLine is a line, when it was entered, and the number of the Drop that came before it.
 type typedLine struct {
 	text  string
+	at    time.Time
 	drops int
 }
 
@@ -180,6 +182,7 @@ func (k *Asker) ask() {
 	k.say(k.question(a)...)
 	k.asked = k.board.Drop()
 	k.say(Offers(a, k.CtrlC)...)
+	k.since = time.Now()
 }
 
 // question returns the lines that say what is asked.
@@ -219,7 +222,7 @@ func readLines(board *term.Keyboard, to chan<- typedLine) {
 		if err != nil {
 			return // a line without its end is no answer
 		}
-		to <- typedLine{line, drops}
+		to <- typedLine{line, time.Now(), drops}
 	}
 }
 
@@ -262,6 +265,8 @@ func (k *Asker) read(typed typedLine, ok bool) (*sessions.Approval, Answer) {
 		k.say(append([]string{"Escape and arrow keys answer nothing."}, Offers(a, k.CtrlC)...)...)
 	case !is:
 		k.say(append([]string{"That is none of the answers."}, Offers(a, k.CtrlC)...)...)
+	case typed.at.Sub(k.since) < ReadTime:
+		k.say(TooSoon)
 	default:
 		k.sent = a.ID
 		return a, answer

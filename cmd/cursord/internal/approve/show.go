@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"cursord/agent/plaintext"
@@ -108,6 +109,12 @@ func commandLines(command string, p term.Palette) (lines []string) {
 	}
 	return lines
 }
+
+// ReadTime is how long a question must have been on the screen when an answer comes. One that comes sooner was meant for another question, and the
+// person is told TooSoon.
+const ReadTime = 500 * time.Millisecond
+
+const TooSoon = "This question has just come: read it, then answer."
 
 // A Key is a short answer that a person types, and what it stands for.
 type Key struct {

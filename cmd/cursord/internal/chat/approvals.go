@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/term"
@@ -25,7 +28,9 @@ func (v *View) approval(now *sessions.Approval) {
 	case now.Status != sessions.ApprovalPending && at >= 0:
 		v.asked = slices.Delete(v.asked, at, at+1)
 		if at == 0 {
-			v.over = append(v.over[max(0, len(v.over)-7):], now)
+			if v.over = append(v.over[max(0, len(v.over)-7):], now); v.answered != now.ID {
+				v.lost = time.Now()
+			}
 			v.hush()
 			v.show.Line(v.show.Palette.Dim(approve.Ended(now)))
 			v.showAsked()
@@ -36,29 +41,60 @@ func (v *View) approval(now *sessions.Approval) {
 
 func (v *View) showAsked() {
 	if len(v.asked) == 0 {
-		v.question("")
+		v.question("", nil)
 		return
 	}
 	a := v.asked[0]
 	v.hush()
-	for _, line := range approve.Lines(a, v.show.Shows(a), v.show.Palette) {
-		v.show.Line(line)
-	}
-	for _, line := range approve.Offers(a, approve.CancelsTurn) {
-		v.show.Line(line)
-	}
+	lines := append(approve.Lines(a, v.show.Shows(a), v.show.Palette), approve.Offers(a, approve.CancelsTurn)...)
 	if v.onQuestion == nil {
-		v.show.Line(v.show.Palette.Dim("answer with: /approve, /deny, or cursord approve elsewhere"))
+		lines = append(lines, v.show.Palette.Dim("answer with: /approve, /deny, or cursord approve elsewhere"))
 	}
-	v.question(a.ID)
+	for _, line := range lines {
+		v.show.Line(line)
+	}
+	v.question(a.ID, lines)
 	v.ask()
 }
 
-// question tells the prompt which question is on the screen; "" is none.
-func (v *View) question(id string) {
+// question tells the prompt which question is on the screen, by its lines; "" is none.
+func (v *View) question(id string, lines []string) {
 	if v.onQuestion != nil {
-		v.onQuestion(id)
+		v.onQuestion(id, lines)
 	}
+}
+
+// A question is what the prompt knows of one on the screen.
+type question struct {
+	id    string
+	lines []string
+	since time.Time // when it came
+	below int       // how many rows had been printed then
+	gone  bool      // the screen has been emptied since
+}
+
+func (q *question) isNew() bool { return q.id != "" && time.Since(q.since) < approve.ReadTime }
+
+// hasLeft reports whether rows of the question that were on the screen are not there any more.
+func (p *prompt) hasLeft() bool {
+	q := &p.question
+	if q.id == "" || q.gone || p.width == 0 {
+		return q.id != "" && q.gone
+	}
+	rows := p.feed.printedRows() - q.below
+	if rows == 0 {
+		return false
+	}
+	own := 0
+	for _, line := range q.lines {
+		own += strings.Count(ansi.Wrap(line, p.width, ""), "\n") + 1
+	}
+	return rows+min(own, p.room) > p.room
+}
+
+// waitsFor reports whether the agent of a turn asks something.
+func (v *View) waitsFor(turn string) bool {
+	return slices.ContainsFunc(v.asked, func(a *sessions.Approval) bool { return a.TurnID == turn })
 }
 
 // asksNow returns the question that is on the screen, or nil.
@@ -71,15 +107,30 @@ func (v *View) asksNow() *sessions.Approval {
 	return v.asked[0]
 }
 
-// overAs returns the question with an ID, if it was on the screen and ended a short while ago.
+// overAs returns the question with an ID, if it was on the screen and ended a short while ago. For "" it is the one that somebody else has just
+// ended, once: a line that the person sends again is a prompt.
 func (v *View) overAs(id string) *sessions.Approval {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if id == "" && time.Since(v.lost) < overTime {
+		v.lost = time.Time{}
+		return v.over[len(v.over)-1]
+	}
 	if i := slices.IndexFunc(v.over, func(a *sessions.Approval) bool { return a.ID == id }); i >= 0 {
 		return v.over[i]
 	}
 	return nil
 }
+
+// answers notes that a question is answered here.
+func (v *View) answers(id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.answered = id
+}
+
+// overTime is how long a person may take to see that a question has ended.
+const overTime = 10 * time.Second
 
 // answers takes a line as the answer to the question that was on the screen when the person began it, and refuses one that was meant as an
 // answer but is none. If that question has ended meanwhile, its answer is neither one to the next question nor a prompt.
@@ -89,16 +140,30 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 		c.View.line(fmt.Sprintf("The agent asks you: answer with /approve or /deny. %s was not sent.", term.Clean(e.text)))
 		return true
 	}
-	if a == nil || e.question != a.ID {
+	command := c.terminal != nil && a != nil && isAnswer(e.text)
+	switch answer := command || a != nil && reads(a, e.text); {
+	case a == nil && e.question == "" && !approve.Meant(e.text):
+		return false
+	case answer && e.question == a.ID && e.left:
+		c.View.line("The question had left the screen. Here it is again:")
+		c.View.again(true)
+		return true
+	case command && e.question == "", answer && e.question == a.ID && e.soon:
+		c.View.line(approve.TooSoon)
+		return true
+	case a == nil || e.question != a.ID:
 		over := c.View.overAs(e.question)
-		if over == nil {
+		if over == nil || !command && !approve.Meant(e.text) && !reads(over, e.text) {
 			return false
 		}
-		_, late := approve.Read(over, e.text)
-		if late {
-			c.View.line(c.View.show.Palette.Dim("that question has ended: " + term.Clean(e.text) + " was not sent"))
+		words := "that question has ended: " + term.Clean(e.text) + " was not sent"
+		if e.question == "" {
+			words += "; as a prompt, send it again"
 		}
-		return late
+		c.View.line(c.View.show.Palette.Dim(words))
+		return true
+	case command:
+		return false
 	}
 	if strings.EqualFold(strings.TrimSpace(e.text), "e") {
 		c.View.line(approve.Numbers(a, approve.CancelsTurn)...)
@@ -117,8 +182,20 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 	return true
 }
 
+// isAnswer reports whether a line is a command that answers the question on the screen, whichever that is.
+func isAnswer(line string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	return word == "/approve" || word == "/deny"
+}
+
+func reads(a *sessions.Approval, line string) bool {
+	_, is := approve.Read(a, line)
+	return is
+}
+
 // answer answers a question. Its change says how it ended, also if somebody else was first.
 func (c *Chat) answer(ctx context.Context, a *sessions.Approval, answer approve.Answer) {
+	c.View.answers(a.ID)
 	go func() {
 		_, err := c.Client.ApprovalAnswer(ctx, rpc.ApprovalAnswerParams{ApprovalID: a.ID, OptionID: answer.Option, Text: answer.Text})
 		if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == api.KindConflict {

@@ -44,8 +44,8 @@ func (v *View) echo(text string) {
 	v.asking = false
 }
 
-// answered asks for the next prompt after a command has written to the terminal by itself.
-func (v *View) answered() {
+// done asks for the next prompt after a command has written to the terminal by itself.
+func (v *View) done() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.ask()
@@ -143,10 +143,13 @@ func (v *View) ask() {
 	}
 }
 
-// again repeats the "> " after the person has entered an empty line.
-func (v *View) again() {
+// again shows the question again after the person has entered an empty line, or the "> ".
+func (v *View) again(drawn bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if drawn {
+		v.showAsked()
+	}
 	if v.asking {
 		io.WriteString(v.show.ErrOut, "> ")
 	}

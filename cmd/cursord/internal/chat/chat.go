@@ -137,7 +137,7 @@ func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, eve
 	palette := c.View.show.Palette
 	f := newFeed()
 	c.View.showOn(view.NewTerminal(f, palette))
-	c.View.onQuestion = func(id string) { f.post(questionMsg{id}) }
+	c.View.onQuestion = func(id string, lines []string) { f.post(questionMsg{id, lines}) }
 	words := &finder{root: c.Params.Workspace, client: c.Client}
 	p := newPrompt(f, events, palette, openHistory(historyPath(c.Params.Workspace)), func(before string) (int, []string) { return words.find(ctx, before) })
 	c.terminal = openTerminal(ctx, in, out, f, p)
@@ -152,7 +152,7 @@ func (c *Chat) take(ctx context.Context, e event) error {
 		}
 		return c.typed(ctx, e.text)
 	case empty:
-		c.View.again()
+		c.View.again(c.terminal != nil)
 	case ctrlC, ctrlCTyped:
 		return c.interrupt(ctx, e.kind == ctrlCTyped)
 	case suspends:

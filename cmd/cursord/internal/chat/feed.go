@@ -31,6 +31,7 @@ type feed struct {
 	width  int  // of the terminal; 0: unknown
 	room   int  // rows that can be printed at once
 	drawn  bool // the prompt is on the screen, so lines can go above it
+	rose   int  // rows that have been printed above the prompt
 }
 
 func newFeed() *feed { return &feed{wake: make(chan struct{}, 1)} }
@@ -160,8 +161,17 @@ func (f *feed) takes(m aboveMsg) bool {
 	if !f.drawn {
 		f.rows = append(m.lines, f.rows...)
 		f.fresh = true
+		return false
 	}
-	return f.drawn
+	f.rose += len(m.lines)
+	return true
+}
+
+// printedRows returns how many rows have been printed above the prompt.
+func (f *feed) printedRows() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rose
 }
 
 // waits reports whether lines were put back and wait for the prompt to be drawn again.

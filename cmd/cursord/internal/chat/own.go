@@ -53,6 +53,6 @@ func (c *Chat) lend(cmd *exec.Cmd) error {
 		return nil
 	}
 	_ = cmd.Run() // the command prints its own errors
-	c.View.answered()
+	c.View.done()
 	return nil
 }

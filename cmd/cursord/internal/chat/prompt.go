@@ -2,6 +2,7 @@ package chat
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ type event struct {
 	text string // for sent
 	// For sent: the question that was on the screen when the person began the line; "" if there was none.
 	question string
+	soon     bool // that question had just come
+	left     bool // it was on the screen no more, or not all of it
 }
 
 type eventKind int
@@ -26,7 +29,7 @@ const (
 	sent       eventKind = iota // one or more lines
 	ctrlC                       // on an empty line
 	ctrlCTyped                  // on a line with text
-	empty                       // an empty line, from a terminal that edits lines itself
+	empty                       // an empty line, from a terminal that edits lines itself, or while a question is open
 	leaves
 	suspends
 	resumes
@@ -49,9 +52,10 @@ type prompt struct {
 	live, notes   []string // above the prompt
 	hidden        bool     // another program has the terminal
 	loans         int      // how often the terminal came back from another program
-	question      string   // on the screen; "" is none
-	next          string   // the question that was written to the screen last
+	question      question // on the screen; its id is "" if there is none
+	next          question // the question that was written to the screen last
 	began         string   // the question when the line was begun
+	room          int      // rows above the prompt
 	gone          bool
 
 	at      int    // index of the shown history entry; len(entries): none
@@ -78,15 +82,18 @@ type choices struct {
 
 // Messages of our own.
 type (
-	clearMsg    struct{}              // empties the line
-	questionMsg struct{ id string }   // this question has been written to the screen
-	asksMsg     struct{ id string }   // what is typed from now on is about this question
-	restoreMsg  struct{ text string } // puts a refused prompt back, unless the person has typed another
-	quitMsg     struct{}
-	againMsg    struct{}           // sets the terminal's mode and draws everything anew
-	shownMsg    struct{}           // the other program has given the terminal back
-	checkMsg    struct{ loan int } // the prompt should be on the screen again after this loan
-	wordsMsg    struct {           // the completions of a text
+	clearMsg    struct{} // empties the line
+	questionMsg struct { // this question has been written to the screen
+		id    string
+		lines []string
+	}
+	asksMsg    struct{ id string }   // what is typed from now on is about this question
+	restoreMsg struct{ text string } // puts a refused prompt back, unless the person has typed another
+	quitMsg    struct{}
+	againMsg   struct{}           // sets the terminal's mode and draws everything anew
+	shownMsg   struct{}           // the other program has given the terminal back
+	checkMsg   struct{ loan int } // the prompt should be on the screen again after this loan
+	wordsMsg   struct {           // the completions of a text
 		value, before string
 		from          int
 		words         []string
@@ -147,18 +154,21 @@ func (p *prompt) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		p.room += msg.Height - p.height
 		p.width, p.height = msg.Width, msg.Height
+		p.feed.fits(p.width, p.room)
 		p.area.Resize(p.width-len(promptMark), p.height/3)
 	case quitMsg:
 		p.gone = true
 		return p, tea.Quit
 	case questionMsg: // keys that were read before it was on the screen come first
-		if p.question, p.next = "", msg.id; msg.id != "" {
-			return p, func() tea.Msg { return asksMsg(msg) }
+		p.question, p.next = question{}, question{id: msg.id, lines: msg.lines, since: time.Now(), below: p.feed.printedRows()}
+		if msg.id != "" {
+			return p, func() tea.Msg { return asksMsg{msg.id} }
 		}
 	case asksMsg:
-		if msg.id == p.next {
-			p.question = msg.id
+		if msg.id == p.next.id {
+			p.question = p.next
 		}
 	case clearMsg:
 		p.set("")
@@ -168,7 +178,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			p.began = "" // whatever is asked now
 		}
 	case *execMsg: // its output begins where the prompt was
-		p.hidden = true
+		p.hidden, p.question.gone = true, true
 		p.feed.draws(false)
 		return p, tea.ExecProcess(msg.command, func(error) tea.Msg { return shownMsg{} })
 	case againMsg:
@@ -213,7 +223,7 @@ func (p *prompt) check() tea.Cmd {
 // begin notes which question the person sees when the line gets its first character.
 func (p *prompt) begin() {
 	if p.value() == "" {
-		p.began = p.question
+		p.began = p.question.id
 	}
 }
 
@@ -254,6 +264,7 @@ func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+z":
 		p.tell(event{kind: suspends})
 	case "ctrl+l":
+		p.question.gone = true
 		return tea.ClearScreen
 	case "ctrl+r":
 		p.search = &search{from: p.at, draft: p.value()}
@@ -298,10 +309,12 @@ func withTabs(text string) string { return strings.ReplaceAll(text, "\t", pasted
 func (p *prompt) send() {
 	text := p.value()
 	if strings.TrimSpace(text) == "" {
-		p.set("")
+		if p.set(""); p.question.id != "" {
+			p.tell(event{kind: empty})
+		}
 		return
 	}
-	if p.tell(event{kind: sent, text: text, question: p.began}) {
+	if p.tell(event{kind: sent, text: text, question: p.began, soon: p.began == p.question.id && p.question.isNew(), left: p.hasLeft()}) {
 		p.history.add(text)
 		p.at, p.draft = len(p.history.entries), ""
 		p.set("")
@@ -318,6 +331,7 @@ func (p *prompt) View() tea.View {
 	for _, note := range p.notes {
 		lines = append(lines, p.palette.Dim(term.Fit(note, p.width)))
 	}
+	notes := len(lines)
 	lines = append(lines, "")
 	if s := p.search; s != nil {
 		what := "search: "
@@ -338,10 +352,15 @@ func (p *prompt) View() tea.View {
 		lines = append(lines, mark+row)
 	}
 	lines = append(lines, p.choiceLines(third)...)
+	if p.room = p.height - len(lines) - 1; p.hasLeft() {
+		lines = slices.Insert(lines, notes, p.palette.Yellow("The agent asks you something: Enter shows it."))
+		cursor.Y++
+		p.room--
+	}
 	for i, line := range lines {
 		lines[i] = ansi.Truncate(line, p.width, "")
 	}
-	p.feed.fits(p.width, p.height-len(lines)-1)
+	p.feed.fits(p.width, p.room)
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.Cursor = cursor
 	return v

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/stretchr/testify/require"
@@ -59,15 +60,15 @@ func TestKeysAndQuestions(t *testing.T) {
 		msgs []tea.Msg
 		want string
 	}{
-		"after it":                   {[]tea.Msg{questionMsg{"Q"}, asksMsg{"Q"}, key('y'), enter}, "Q"},
-		"before it":                  {[]tea.Msg{key('y'), questionMsg{"Q"}, asksMsg{"Q"}, enter}, ""},
-		"read before it was shown":   {[]tea.Msg{questionMsg{"Q"}, key('y'), asksMsg{"Q"}, enter}, ""},
-		"about the one before":       {[]tea.Msg{questionMsg{"A"}, asksMsg{"A"}, key('y'), questionMsg{"Q"}, asksMsg{"Q"}, enter}, "A"},
-		"one that has ended":         {[]tea.Msg{questionMsg{"A"}, questionMsg{""}, asksMsg{"A"}, key('y'), enter}, ""},
-		"one late":                   {[]tea.Msg{questionMsg{"A"}, questionMsg{"Q"}, asksMsg{"Q"}, asksMsg{"A"}, key('y'), enter}, "Q"},
-		"a prompt that was refused":  {[]tea.Msg{questionMsg{"Q"}, asksMsg{"Q"}, back, restoreMsg{"y"}, enter}, ""},
-		"a draft from before it":     {[]tea.Msg{key('y'), up, questionMsg{"Q"}, asksMsg{"Q"}, back, back, back, down, enter}, ""},
-		"a draft from while it asks": {[]tea.Msg{questionMsg{"Q"}, asksMsg{"Q"}, key('y'), up, down, enter}, "Q"},
+		"after it":                   {[]tea.Msg{questionMsg{id: "Q"}, asksMsg{"Q"}, key('y'), enter}, "Q"},
+		"before it":                  {[]tea.Msg{key('y'), questionMsg{id: "Q"}, asksMsg{"Q"}, enter}, ""},
+		"read before it was shown":   {[]tea.Msg{questionMsg{id: "Q"}, key('y'), asksMsg{"Q"}, enter}, ""},
+		"about the one before":       {[]tea.Msg{questionMsg{id: "A"}, asksMsg{"A"}, key('y'), questionMsg{id: "Q"}, asksMsg{"Q"}, enter}, "A"},
+		"one that has ended":         {[]tea.Msg{questionMsg{id: "A"}, questionMsg{}, asksMsg{"A"}, key('y'), enter}, ""},
+		"one late":                   {[]tea.Msg{questionMsg{id: "A"}, questionMsg{id: "Q"}, asksMsg{"Q"}, asksMsg{"A"}, key('y'), enter}, "Q"},
+		"a prompt that was refused":  {[]tea.Msg{questionMsg{id: "Q"}, asksMsg{"Q"}, back, restoreMsg{"y"}, enter}, ""},
+		"a draft from before it":     {[]tea.Msg{key('y'), up, questionMsg{id: "Q"}, asksMsg{"Q"}, back, back, back, down, enter}, ""},
+		"a draft from while it asks": {[]tea.Msg{questionMsg{id: "Q"}, asksMsg{"Q"}, key('y'), up, down, enter}, "Q"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events := make(chan event, workMost)
@@ -78,7 +79,51 @@ func TestKeysAndQuestions(t *testing.T) {
 				p.Update(msg)
 			}
 			got := <-events
-			require.Equal(t, event{kind: sent, text: "y", question: test.want}, got)
+			require.Equal(t, []any{sent, "y", test.want}, []any{got.kind, got.text, got.question})
+		})
+	}
+}
+
+// TestAnswersThatAreTooSoonOrBlind: the prompt knows of an answer whether its question has just come, and whether it has left the screen.
+func TestAnswersThatAreTooSoonOrBlind(t *testing.T) {
+	t.Parallel()
+	lines := []string{"The agent asks", "  rm -rf /", "  y Yes"}
+	for name, test := range map[string]struct {
+		age        time.Duration
+		rows       int // printed behind the question
+		msg        tea.Msg
+		soon, left bool
+	}{
+		"just come":               {0, 0, nil, true, false},
+		"read":                    {time.Minute, 0, nil, false, false},
+		"with rows below":         {time.Minute, 4, nil, false, false},
+		"its first row is gone":   {time.Minute, 5, nil, false, true},
+		"the screen was emptied":  {time.Minute, 0, tea.KeyPressMsg{Code: 'l', Mod: tea.ModCtrl}, false, true},
+		"a pager had the screen":  {time.Minute, 0, &execMsg{}, false, true},
+		"the window is too small": {time.Minute, 0, tea.WindowSizeMsg{Width: 80, Height: 4}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, f := make(chan event, workMost), newFeed()
+			p := newPrompt(f, events, term.Palette(false), openHistory(""), func(string) (int, []string) { return 0, nil })
+			f.draws(true)
+			p.Update(tea.WindowSizeMsg{Width: 80, Height: 10})
+			p.View()
+			require.Equal(t, 7, p.room)
+			p.Update(questionMsg{id: "Q", lines: lines})
+			p.Update(asksMsg{"Q"})
+			p.question.since = p.question.since.Add(-test.age)
+			require.True(t, f.takes(aboveMsg{lines: make([]string, test.rows)}))
+			if test.msg != nil {
+				p.Update(test.msg)
+				p.hidden = false
+				f.draws(true)
+			}
+			require.Equal(t, test.left, strings.Contains(p.View().Content, "Enter shows it"), "%s", p.View().Content)
+			p.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})
+			p.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+			require.Equal(t, event{kind: sent, text: "y", question: "Q", soon: test.soon, left: test.left}, <-events)
+			p.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+			require.Equal(t, event{kind: empty}, <-events)
 		})
 	}
 }
@@ -91,8 +136,8 @@ func TestAQuestionWaitsForItsLines(t *testing.T) {
 	f.fits(80, 10)
 	f.draws(true)
 	fmt.Fprintln(f, "The agent asks")
-	f.post(questionMsg{"Q"})
-	f.post(questionMsg{"R"})
+	f.post(questionMsg{id: "Q"})
+	f.post(questionMsg{id: "R"})
 	lines, question := f.next(), f.next()
 	f.draws(false)
 	require.Nil(t, p.filter(p, lines))
@@ -105,6 +150,6 @@ func TestAQuestionWaitsForItsLines(t *testing.T) {
 			require.Empty(t, above.lines)
 			msg = f.next()
 		}
-		require.Equal(t, questionMsg{want}, p.filter(p, msg))
+		require.Equal(t, questionMsg{id: want}, p.filter(p, msg))
 	}
 }

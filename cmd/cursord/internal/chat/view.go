@@ -39,9 +39,11 @@ type View struct {
 	holding   bool
 	since     uint64 // the seq at the beginning: later changes are new
 
-	asked      []*sessions.Approval // pending ones; the first is on the screen
-	over       []*sessions.Approval // the latest questions that have ended on the screen
-	onQuestion func(id string)      // tells the prompt which question is on the screen; nil without a drawn prompt
+	asked      []*sessions.Approval            // pending ones; the first is on the screen
+	over       []*sessions.Approval            // the latest questions that have ended on the screen
+	answered   string                          // the last question that was answered here
+	lost       time.Time                       // when the last of over ended without an answer from here
+	onQuestion func(id string, lines []string) // tells the prompt which question is on the screen; nil without a drawn prompt
 }
 
 // A turnState is what the view knows of a turn.
@@ -180,6 +182,7 @@ func (v *View) turn(now *sessions.Turn) {
 		v.ended[t.turn.ID] = t.turn.Status
 		if v.order = v.order[1:]; len(v.order) > 0 {
 			v.open(v.turns[v.order[0]])
+			v.showAsked() // it would stand in the turn that has ended, and may have left the screen
 		}
 	}
 	if len(v.order) == 0 {
@@ -192,6 +195,7 @@ func (v *View) item(now *sessions.Item) {
 	t.items[now.ID] = now
 	t.quiet.Heard(nil)
 	if v.shown() == now.TurnID {
+		v.show.Asks = v.waitsFor(now.TurnID)
 		v.show.Item(now)
 	}
 }
@@ -219,6 +223,7 @@ func (v *View) open(t *turnState) {
 		items = append(items, item)
 	}
 	slices.SortFunc(items, func(a, b *sessions.Item) int { return a.Index - b.Index })
+	v.show.Asks = v.waitsFor(t.turn.ID)
 	for _, item := range items {
 		v.show.Item(item)
 	}

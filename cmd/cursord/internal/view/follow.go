@@ -27,6 +27,7 @@ type Follower struct {
 	mu       sync.Mutex // guards the fields below, and Show
 	quiet    Quiet
 	over     bool
+	asked    map[string]bool   // questions without an answer
 	session  string            // the turn's session, once it is known
 	sessions []json.RawMessage // notifications about sessions until then
 }
@@ -49,7 +50,7 @@ type Change struct {
 }
 
 func NewFollower(turn string, show *Screen, lines io.Writer) *Follower {
-	return &Follower{turn: turn, Show: show, Lines: lines, Ended: make(chan *sessions.Turn, 1)}
+	return &Follower{turn: turn, Show: show, Lines: lines, Ended: make(chan *sessions.Turn, 1), asked: map[string]bool{}}
 }
 
 func (f *Follower) Notify(method string, params json.RawMessage) {
@@ -109,6 +110,12 @@ func (f *Follower) take(method string, params json.RawMessage) *sessions.Approva
 	case c.Approval != nil && c.Approval.TurnID == f.turn:
 		f.News.Add(1)
 		f.print(method, params)
+		if f.asked[c.Approval.ID] = true; c.Approval.Status != sessions.ApprovalPending {
+			delete(f.asked, c.Approval.ID)
+		}
+		if f.Show != nil {
+			f.Show.Asks = len(f.asked) > 0
+		}
 		return c.Approval
 	case c.Diff != nil && slices.Contains(c.Diff.Turns, f.turn):
 		f.print(method, params)

@@ -21,6 +21,7 @@ type Screen struct {
 	together         bool             // out and errOut lead to the same place
 	retracts         bool             // errOut can take back its last line
 	Palette          term.Palette     // of errOut
+	Asks             bool             // the agent waits for an answer: nothing that looks like the question stands below it
 	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": in the notice's words
 	outOpen, errOpen bool             // the last line has no newline yet
 	waiting          int              // errOut ends in so many lines of await, which wipe removes
@@ -186,6 +187,9 @@ func (s *Screen) tool(item *sessions.Item) {
 		s.shown[item.ID] = 1
 		s.Line(ToolLine(s.Palette, item))
 		s.reply(item)
+		return
+	}
+	if s.Asks {
 		return
 	}
 	s.await("… " + toolTitle(item.Tool))

@@ -32,7 +32,7 @@ func TestRunWithStreamsElsewhere(t *testing.T) {
 			require.Contains(t, "\n"+tm.Screen(), "\nThe agent asks for permission")
 			require.Contains(t, tm.Screen(), "\n  echo ran >>ran")
 			require.NotContains(t, tm.Screen(), "cursord approve")
-			tm.Types("y", "Enter")
+			tm.Answers("y", "Enter")
 			require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
 			require.Equal(t, sessions.TurnCompleted, e.Ends(a.TurnID).Status)
 			tm.Until("$")

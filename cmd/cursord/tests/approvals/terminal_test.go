@@ -36,7 +36,7 @@ func TestRunAtATerminal(t *testing.T) {
 	tm.Types("e", "Enter")
 	tm.Shows("2 Allow always")
 	notRun(w)
-	tm.Types("y", "Enter")
+	tm.Answers("y", "Enter")
 	require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
 	tm.Shows("answered: Allow once")
 	tm.Shows("The agent asks: Which colour?")
@@ -71,7 +71,7 @@ func TestAnswersInAWindowThatShrinks(t *testing.T) {
 		resizes(tm, "60", "24")
 		require.Len(t, pending(e), 1)
 		notRun(w)
-		tm.Types("Enter")
+		tm.AnswersAgain([]string{"Enter"}, []string{"y", "Enter"})
 		require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
 		tm.Until("$")
 	})
@@ -93,7 +93,7 @@ func TestAnswersInAWindowThatShrinks(t *testing.T) {
 		resizes(tm, "90", "24")
 		tm.Until("\n> n")
 		require.Len(t, pending(e), 1)
-		tm.Types("Enter")
+		tm.AnswersAgain([]string{"Enter"}, []string{"n", "Enter"})
 		require.Equal(t, "reject-once", ended(e, a.ID).Answer.OptionID)
 		tm.Shows("over")
 		notRun(w)
@@ -158,14 +158,14 @@ func TestChat(t *testing.T) {
 	tm.Shows("queued: y")
 	require.Len(t, pending(e), 1)
 	notRun(w)
-	tm.Types("y", "Enter")
+	tm.Answers("y", "Enter")
 	require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
 	tm.Shows("answered: Allow once")
 	b := e.Until("the next question", func(n world.Notification) bool {
 		return n.Approval != nil && n.Approval.ID != a.ID && n.Approval.Status == sessions.ApprovalPending
 	}).Approval
 	tm.Shows("> y")
-	tm.Types("/deny", "Enter")
+	tm.Answers("/deny", "Enter")
 	require.Equal(t, "reject-once", ended(e, b.ID).Answer.OptionID)
 	tm.Shows("answered: Reject")
 	tm.Types("/approve", "Enter")
@@ -217,7 +217,7 @@ func TestChatMistypedAnswer(t *testing.T) {
 	tm.Shows("queued: and then paint")
 	tm.Types("/cancel @1", "Enter")
 	tm.Poll("the prompt taken back", func() bool { return !strings.Contains(tm.Screen(), "queued: and then paint") })
-	tm.Types("3", "Enter")
+	tm.Answers("3", "Enter")
 	require.Equal(t, "o3", ended(e, a.ID).Answer.OptionID)
 	require.Equal(t, sessions.TurnCompleted, e.Ends(a.TurnID).Status)
 	var list struct{ Turns []sessions.Turn }
@@ -260,7 +260,8 @@ func TestChatBeginsAtAQuestion(t *testing.T) {
 	screen := tm.Screen()
 	require.Less(t, strings.Index(screen, "> do it"), strings.Index(screen, "y Allow once"), screen)
 	require.Less(t, strings.Index(screen, "before it"), strings.Index(screen, "y Allow once"), screen)
-	tm.Types("n", "Enter", "/quit", "Enter")
+	tm.Answers("n", "Enter")
+	tm.Types("/quit", "Enter")
 }
 
 // TestWait: "cursord wait" says what its turn asks and how to answer, also what was asked before; at a terminal it takes the answer, and
@@ -275,7 +276,7 @@ func TestWait(t *testing.T) {
 	tm := w.Terminal(t)
 	tm.Types("cursord wait", "Enter")
 	tm.Shows("Type a letter and press Enter. Ctrl-C ends the wait, not the turn.")
-	tm.Types("y", "Enter")
+	tm.Answers("y", "Enter")
 	require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
 	tm.Shows("The agent asks: Which colour?")
 	tm.Shows("  n no answer; the agent goes on without one")
@@ -341,7 +342,7 @@ func TestPlanAtATerminal(t *testing.T) {
 	require.Equal(t, 1, strings.Count(tm.Screen(), "Paint the fence."), tm.Screen())
 	require.Contains(t, tm.Screen(), "The agent has a plan: Plan")
 	require.Contains(t, w.CursordOK("approvals"), "Paint the fence.")
-	tm.Types("y", "Enter")
+	tm.Answers("y", "Enter")
 	require.Equal(t, sessions.ApprovalAnswered, ended(e, a.ID).Status)
 	tm.Until("$")
 }

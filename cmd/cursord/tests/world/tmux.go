@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +17,7 @@ import (
 func (tm *Tmux) Poll(what string, fits func() bool) {
 	tm.T.Helper()
 	if !Comes(Patience, fits) {
-		tm.T.Fatalf("waited in vain for %s", what)
+		tm.T.Fatalf("waited in vain for %s on\n%s", what, tm.Screen())
 	}
 }
 
@@ -60,6 +61,33 @@ func (tm *Tmux) Types(keys ...string) {
 	tm.T.Helper()
 	out, err := tm.Command(append([]string{"send-keys"}, keys...)...).CombinedOutput()
 	require.NoError(tm.T, err, "%s", out)
+}
+
+// Answers types the answer to a question, and again if the question had just come, until the answer is taken.
+func (tm *Tmux) Answers(keys ...string) {
+	tm.T.Helper()
+	tm.AnswersAgain(keys, keys)
+}
+
+// AnswersAgain is Answers with other keys for the second time.
+func (tm *Tmux) AnswersAgain(keys, again []string) {
+	tm.T.Helper()
+	counts := func() (taken, soon int) {
+		out, _ := tm.Command("capture-pane", "-p", "-S", "-").Output()
+		text := strings.Join(strings.Fields(string(out)), " ") // a narrow window breaks lines
+		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come")
+	}
+	taken, soon := counts()
+	tm.Types(keys...)
+	typed := time.Now()
+	tm.Poll("the answer to be taken", func() bool {
+		nowTaken, nowSoon := counts()
+		if nowTaken == taken && nowSoon > soon && time.Since(typed) > 150*time.Millisecond { // each refusal is a row more below the question
+			tm.Types(again...)
+			soon, typed = nowSoon, time.Now()
+		}
+		return nowTaken > taken
+	})
 }
 
 // Screen returns what is on the screen, without blanks at the ends of lines and empty lines at the end.
