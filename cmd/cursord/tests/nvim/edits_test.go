@@ -91,6 +91,26 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 	})
 }
 
+// TestNvimEmptiedTodos: a todo list that the agent empties leaves the screen.
+func TestNvimEmptiedTodos(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(todo("t", "x~ "), world.Waits("go"), todo("u", ""), world.Streams("No more todos."), world.Waits("on"), world.Done)
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord ask do it")
+		n.untilScreen("[~] step 2")
+		n.untilScreen("Cursor: 1 of 3 done")
+		w.Put("../go", "")
+		n.untilScreen("No more todos.")
+		n.until("the list is gone", "return not vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)):find('cursord://todo', 1, true) ~= nil end)")
+		require.NotContains(t, n.screen(), "done\n")
+		w.Put("../on", "")
+		e.Until("the end", func(m world.Notification) bool { return m.Turn != nil && m.Turn.Status.Final() })
+		n.quiet()
+	})
+}
+
 // TestNvimCountsWhatAnEditChanged: where the agent counts all lines of a long file, and where it writes what was there, the chat counts
 // the lines that have changed.
 func TestNvimCountsWhatAnEditChanged(t *testing.T) {
