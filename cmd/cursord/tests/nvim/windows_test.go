@@ -202,3 +202,31 @@ func TestNvimCompletesFilesThatAreThere(t *testing.T) {
 			return vim.deep_equal(words, { '@file-b' })`)
 	})
 }
+
+// TestNvimBarSaysWhoAsks: the bar above a chat does not say that its session asks if another one does.
+func TestNvimBarSaysWhoAsks(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("../config.toml", "driver = \"acp\"\n")
+		w.Put("a.txt", "text\n")
+		w.Plays(`{"fake":"say","text":"slowly"}`, `{"fake":"wait","path":"go"}`)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "a.txt")
+		n.ex("Cursord ask slow")
+		n.untilScreen("slowly")
+		w.Plays(`{"fake":"shell","ask":true,"command":"echo beta"}`)
+		beta := e.Asks(world.Obj{"prompt": "beta, which asks", "isolation": "copy"})
+		bar := "return vim.api.nvim_eval_statusline(require('cursord.winbar').text(require('cursord.workspace').find(), ({...})[1], ({...})[2]), { maxwidth = ({...})[2] }).str"
+		slow := n.lua("return require('cursord.workspace').find().current")
+		n.poll("the bar of slow", func() bool {
+			return strings.Contains(n.lua(bar, slow, 60).(string), `working, "beta, which asks" asks you · `)
+		})
+		require.Regexp(t, `^ slow +"beta, whi…" asks you · \d:\d\d $`, n.lua(bar, slow, 40))
+		require.Regexp(t, `^ beta, which asks +in a copy · asks you · \d:\d\d $`, n.lua(bar, beta.SessionID, 60))
+		e.Until("the question", func(m world.Notification) bool { return m.Approval != nil })
+		e.Must("turn/cancel", world.Obj{"turnId": beta.ID}, nil)
+		n.poll("the bar after that", func() bool { return !strings.Contains(n.lua(bar, slow, 60).(string), "asks") })
+	})
+}

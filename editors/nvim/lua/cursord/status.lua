@@ -13,6 +13,8 @@ local M = {}
 
 --- @alias cursord.State 'off'|'idle'|'queued'|'working'|'review'|'error'
 
+local title_most = 20 -- cells of another session's title
+
 local failed = {} --- @type table<cursord.Workspace, true> its last turn failed
 local told = {} --- @type table<cursord.Workspace, { state: string, hunks: integer, files: integer }>
 local words = {} --- @type table<cursord.Workspace, string> the same, as people read it
@@ -39,30 +41,54 @@ local function plural(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
+--- Who asks, in words. For a session that is shown, another one has its title there: its question is not the shown one's.
+--- @param ws cursord.Workspace
+--- @param turn cursord.Turn
+--- @param shown? string a session
+--- @return string # "asks you", or "\"TITLE\" asks you"
+local function asks(ws, turn, shown)
+  if not shown or turn.sessionId == shown then
+    return 'asks you'
+  end
+  local session = ws.sessions[turn.sessionId]
+  local title = (session and session.title or turn.prompt):gsub('%c', ' ')
+  return ('"%s" asks you'):format(message.cut(title, title_most))
+end
+
 --- The activity of the running turns in words, that of a working one first, and the number of those that wait.
 --- @param ws cursord.Workspace
+--- @param shown? string the session that is shown, if it is about one
 --- @return string # "working, 1 queued"
-local function work(ws)
-  local text, waiting = nil, 0
+local function work(ws, shown)
+  local text, asking, own, waiting = nil, nil, nil, 0 --- @type string?, cursord.Turn?, string?, integer
   for _, turn in ipairs(ws:busy()) do
     if turn.status ~= 'running' then
       waiting = waiting + 1
     elseif turn.waiting then
-      text = 'asks you'
-    elseif text ~= 'working' and text ~= 'asks you' then
-      text = quiet.note(turn)
+      if not asking or turn.sessionId == shown then
+        asking = turn
+      end
+    else
+      local note = quiet.note(turn)
+      own = turn.sessionId == shown and note or own
+      text = text == 'working' and text or note
     end
   end
-  return waiting > 0 and ('%s, %d queued'):format(text, waiting) or text
+  if asking then
+    text = asks(ws, asking, shown)
+    text = own and asking.sessionId ~= shown and own .. ', ' .. text or text
+  end
+  return waiting > 0 and ('%s, %d queued'):format(text, waiting) or text --[[@as string]]
 end
 
 --- A state in words: "working, 3 hunks".
 --- @param ws cursord.Workspace
+--- @param shown? string the session that is shown, if it is about one: questions of other ones are said to be theirs
 --- @return string
-function M.text(ws)
+function M.text(ws, shown)
   local state, hunks = M.state(ws), ws:pending() --- @type string, integer
   if state == 'working' then
-    state = work(ws)
+    state = work(ws, shown)
   end
   if hunks == 0 then
     return state == 'idle' and '' or state

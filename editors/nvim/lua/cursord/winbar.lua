@@ -48,7 +48,13 @@ end
 --- @return string
 function M.short(text)
   text = text:gsub('waiting for (%d+) background commands?', '%1 in background')
-  return (text:gsub('no output for ', 'silent '))
+  text = text:gsub('no output for ', 'silent ')
+  text = text:gsub('[^·"]*, (".-" asks you)', '%1') -- what the shown session does is in the transcript
+  return (
+    text:gsub('"(.-)" asks you', function(title)
+      return ('"%s" asks you'):format(message.cut(title, 10))
+    end)
+  )
 end
 
 --- @param ws cursord.Workspace
@@ -65,7 +71,7 @@ function M.text(ws, id, width)
     of.autoReview and 'auto-review' or '',
     of.addDirs and #of.addDirs > 0 and ('+%d dir'):format(#of.addDirs) or '',
     of.model or '',
-    require('cursord.status').text(ws),
+    require('cursord.status').text(ws, id or ''),
     id and taken(ws, id) or '',
   }) do
     about[#about + 1] = text ~= '' and text or nil
