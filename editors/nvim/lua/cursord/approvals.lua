@@ -1,5 +1,7 @@
 --- What agents ask: a float that does not take the focus, a list, and the answers. Nothing is answered by itself.
+local answers = require('cursord.answers')
 local asked = require('cursord.asked')
+local askfloat = require('cursord.askfloat')
 local keys = require('cursord.keys')
 local message = require('cursord.message')
 local notify = require('cursord.notify')
@@ -11,23 +13,20 @@ local M = {}
 
 local ns = api.nvim_create_namespace('cursord_approvals')
 
---- @class cursord.Asking the question on the screen
---- @field win integer
---- @field id string
---- @field cut boolean the float has no room for all of it
---- @field drawn? number when Neovim has drawn it first, in milliseconds; nothing is drawn while a command line is open
+--- @class cursord.Listed a question in the list
+--- @field first integer its first line
+--- @field last integer
+--- @field drawn? number when Neovim has drawn a part of it first, in milliseconds
 
-local float --- @type cursord.Asking?
 local list_buf --- @type integer?
 local list_lines = {} --- @type table<integer, cursord.ApprovalLine>
 local list_of = {} --- @type table<integer, string> the ids of the approvals, by line
+local listed = {} --- @type table<string, cursord.Listed> by the approvals' ids
 
 --- How long a question must be on the screen before a key or a command may answer it, in milliseconds. Tests set this.
 M.reading = 500
 
-local function now()
-  return vim.uv.hrtime() / 1e6
-end
+local now = askfloat.now
 
 --- The pending approvals, in the order in which they were asked.
 --- @return cursord.Approval[]
@@ -71,77 +70,38 @@ local function choose(line)
   end)
 end
 
---- @return boolean # false if Neovim closes no window now: the command line window is open, and its end calls again
-local function close_float()
-  if float and api.nvim_win_is_valid(float.win) then
-    if not pcall(api.nvim_win_close, float.win, true) then
-      return false
-    end
-  end
-  float = nil
-  return true
-end
-
 api.nvim_set_decoration_provider(api.nvim_create_namespace('cursord_approvals_drawn'), {
-  on_win = function(_, win)
-    if float and float.win == win then
-      float.drawn = float.drawn or now()
+  on_win = function(_, _, buf, top, bottom)
+    for _, one in pairs(buf == list_buf and listed or {}) do
+      if one.last > top and one.first <= bottom + 1 then
+        one.drawn = one.drawn or now()
+      end
     end
     return false
   end,
 })
 
---- @param a cursord.Approval
---- @param more integer how many others are pending
-local function open_float(a, more)
-  local drawn = float and float.id == a.id and not float.cut and float.drawn or nil
-  if not close_float() then
-    return
-  end
-  local lines = asked.lines(a)
-  local buf = api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  api.nvim_buf_set_extmark(buf, ns, 0, 0, { end_row = 1, hl_group = 'CursordMaybe' })
-  local width = math.max(math.min(80, vim.o.columns - 4), 10)
-  local most = math.max(math.floor(vim.o.lines / 2), 3)
-  local opened, win = pcall(api.nvim_open_win, buf, false, {
-    relative = 'editor',
-    anchor = 'NE',
-    row = 1,
-    col = vim.o.columns - 1,
-    width = width,
-    height = 1,
-    style = 'minimal',
-    border = 'single',
-    zindex = 60,
-    noautocmd = true,
-    title = message.cut(
-      ' :Cursord approve · deny · approvals' .. (more > 0 and (' (%d more) '):format(more) or ' '),
-      width
-    ),
-  })
-  if not opened then
-    return -- the command line window is open: its end shows it
-  end
-  vim.wo[win].wrap, vim.wo[win].linebreak = true, true
-  local height = api.nvim_win_text_height(win, {}).all
-  api.nvim_win_set_config(win, { height = math.min(height, most) })
-  float = { win = win, id = a.id, cut = height > most, drawn = drawn }
+--- The window of the list in this tab page.
+--- @return integer?
+local function list_window()
+  local win = list_buf and api.nvim_buf_is_valid(list_buf) and vim.fn.bufwinid(list_buf) or -1
+  return win > 0 and win or nil
 end
 
 local function draw_list()
   if not list_buf or not api.nvim_buf_is_valid(list_buf) then
     return
   end
-  local lines, first, old = {}, {}, list_of --- @type string[], table<string, integer>, table<integer, string>
-  list_lines, list_of = {}, {}
+  local lines, old, before = {}, list_of, listed --- @type string[], table<integer, string>, table<string, cursord.Listed>
+  list_lines, list_of, listed = {}, {}, {}
   for _, a in ipairs(M.pending()) do
-    local of, answers = asked.lines(a)
-    first[a.id] = #lines + 1
+    local of, gives = asked.lines(a)
+    lines[#lines + 1] = asked.who(a)
+    list_of[#lines] = a.id
+    listed[a.id] = { first = #lines, last = #lines + #of, drawn = (before[a.id] or {}).drawn }
     for i, line in ipairs(of) do
       lines[#lines + 1] = line
-      list_lines[#lines], list_of[#lines] = answers[i], a.id
+      list_lines[#lines], list_of[#lines] = gives[i], a.id
     end
     lines[#lines + 1] = ''
   end
@@ -153,7 +113,11 @@ local function draw_list()
       from = from - 1
     end
     -- A key for a question that has gone must not answer another one: a first line is no answer.
-    rows[win] = id and first[id] and first[id] + row - from or 1
+    rows[win] = id and listed[id] and listed[id].first + row - from or 1
+    local here = list_of[rows[win]]
+    if here and here ~= id then
+      listed[here].drawn = nil -- nor must a command
+    end
   end
   vim.bo[list_buf].modifiable = true
   api.nvim_buf_set_lines(
@@ -164,18 +128,25 @@ local function draw_list()
     #lines > 0 and lines or { 'No agent asks anything.' }
   )
   vim.bo[list_buf].modifiable = false
+  api.nvim_buf_clear_namespace(list_buf, ns, 0, -1)
+  for _, one in pairs(listed) do
+    local opts = { end_row = one.first, hl_group = 'CursordFile' }
+    api.nvim_buf_set_extmark(list_buf, ns, one.first - 1, 0, opts)
+    opts = { end_row = one.first + 1, hl_group = 'CursordMaybe' }
+    api.nvim_buf_set_extmark(list_buf, ns, one.first, 0, opts)
+  end
   for win, row in pairs(rows) do
     api.nvim_win_set_cursor(win, { row, 0 })
   end
 end
 
---- Shows the first question, and the list where it is open.
+--- Shows the first question, or in its place the list where that is open: the float would hide a part of it.
 local function refresh()
   local pending = M.pending()
-  if pending[1] then
-    open_float(pending[1], #pending - 1)
+  if pending[1] and not list_window() then
+    askfloat.open(pending[1], #pending - 1)
   else
-    close_float()
+    askfloat.close()
   end
   draw_list()
 end
@@ -193,8 +164,9 @@ end
 
 --- Opens the list of what is pending: <CR> on an answer gives it.
 function M.open()
-  if list_buf and api.nvim_buf_is_valid(list_buf) and vim.fn.bufwinid(list_buf) > 0 then
-    api.nvim_set_current_win(vim.fn.bufwinid(list_buf))
+  local win = list_window()
+  if win then
+    api.nvim_set_current_win(win)
     return draw_list()
   elseif #M.pending() == 0 then
     return message.note('no agent asks anything')
@@ -202,21 +174,29 @@ function M.open()
   local from = api.nvim_get_current_win()
   vim.cmd('botright 12split')
   require('cursord.windows').back_to(from)
-  list_buf = api.nvim_create_buf(false, true)
-  api.nvim_win_set_buf(0, list_buf)
-  vim.bo[list_buf].bufhidden, vim.bo[list_buf].filetype = 'wipe', 'cursordapprovals'
+  local fresh = not list_buf or not api.nvim_buf_is_valid(list_buf) -- it may be in another tab page
+  if fresh then
+    list_buf = api.nvim_create_buf(false, true)
+  end
+  local buf = list_buf --[[@as integer]]
+  api.nvim_win_set_buf(0, buf)
   for name, value in pairs({
     number = false,
     relativenumber = false,
     signcolumn = 'no',
     wrap = true,
     linebreak = true,
+    smoothscroll = true,
     winbar = "%{%v:lua.require'cursord.approvals'.winbar()%}",
     statusline = ' Cursor: what agents ask%=%l/%L ',
   }) do
     api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
   end
-  keys.map(list_buf, {
+  if not fresh then
+    return refresh()
+  end
+  vim.bo[buf].bufhidden, vim.bo[buf].filetype = 'wipe', 'cursordapprovals'
+  keys.map(buf, {
     {
       'give this answer',
       '<CR>',
@@ -225,31 +205,63 @@ function M.open()
         local line = list_lines[api.nvim_win_get_cursor(0)[1]]
         if line then
           choose(line)
+        else
+          message.note('no answer in this line')
         end
       end,
     },
     { 'close', 'q', 'n', '<C-w>c' },
     { 'these keys', 'g?', 'n', keys.help },
   })
-  draw_list()
+  refresh()
+end
+
+--- The question that a command answers: in the list the one at the cursor, else the first.
+--- @return cursord.Approval?
+local function aimed()
+  local pending, win = M.pending(), list_window()
+  local id = win == api.nvim_get_current_win() and list_of[api.nvim_win_get_cursor(0)[1]]
+  for _, a in ipairs(id and pending or {}) do
+    if a.id == id then
+      return a
+    end
+  end
+  return pending[1]
 end
 
 --- The command line that the person types, or has just ended: when it was opened, and the question on the screen then.
 local typing --- @type { at: number, id?: string }?
 
---- The approval that a key or a command answers, if the person has seen all of it before they began to type.
+--- Whether all lines of a question in the list are on the screen.
+--- @param one cursord.Listed
+--- @return boolean
+local function is_whole(one)
+  local win = list_window() or 0
+  local view = api.nvim_win_call(win, vim.fn.winsaveview)
+  local top = one.first > view.topline or one.first == view.topline and (view.skipcol or 0) == 0
+  return top and one.last <= vim.fn.line('w$', win)
+end
+
+--- The approval that a key or a command answers, if the person has seen it before they began to type.
+--- @param whole boolean they must have seen all of it
 --- @return cursord.Approval?
-local function seen()
-  local a = M.pending()[1]
+local function seen(whole)
+  local a, float = aimed(), askfloat.shown()
   local at, id = typing and typing.at or now(), typing and typing.id
+  local win = list_window()
   if id and not (a and a.id == id) then
-    rpc.say('that question has ended: nothing was answered', vim.log.levels.WARN)
+    return rpc.say('that question has ended: nothing was answered', vim.log.levels.WARN)
   elseif not a then
-    rpc.say('no agent asks anything')
-  elseif float and float.id == a.id and float.cut then
+    return rpc.say('no agent asks anything')
+  elseif win and win ~= api.nvim_get_current_win() and #M.pending() > 1 then
+    rpc.say('several questions wait: go to the one that you answer, and say it here')
+    return M.open()
+  end
+  local shown = win and listed[a.id] or not win and float and float.id == a.id and float or nil
+  if whole and shown and (not win and float and float.cut or win and not is_whole(shown)) then
     rpc.say('read the whole question here, and answer with <CR>')
     M.open()
-  elseif not float or float.id ~= a.id or not float.drawn or at - float.drawn < M.reading then
+  elseif not shown or not shown.drawn or at - shown.drawn < M.reading then
     rpc.say('this question has just come: read it, then answer', vim.log.levels.WARN)
     refresh()
   else
@@ -257,39 +269,55 @@ local function seen()
   end
 end
 
---- Answers the question on the screen: with yes, the number of an answer, or a text.
+--- Says which words answer a question.
+--- @param a cursord.Approval
+--- @param text string what stands before them
+--- @param typed? string an answer that was none
+local function say_words(a, text, typed)
+  local words = answers.words(a)
+  if a.text and a.kind == 'question' then
+    words[#words + 1] = typed and ('"%s" in quotes'):format(typed) or 'a text'
+  end
+  local last = table.remove(words)
+  local all = #words > 0 and table.concat(words, ', ') .. ' or ' .. last or last
+  rpc.say(text .. ' ' .. all, vim.log.levels.WARN)
+end
+
+--- Answers the question on the screen: with yes, the word of an answer, or a text.
 --- @param arg string
 function M.approve(arg)
-  local a = seen()
+  local a = seen(true)
   if not a then
     return
   end
-  local option = arg == '' and asked.option(a, { 'allowOnce' }) or a.options[tonumber(arg) or 0]
+  local option, text = answers.read(a, arg)
+  if arg == '' then
+    option = (answers.option(a, { 'allowOnce' }) or {}).id
+  end
   if option then
-    M.answer(a, option.id)
-  elseif a.kind == 'plan' and arg ~= '' and not tonumber(arg) then
-    local text = 'a yes to a plan takes no text; :Cursord deny TEXT says no with it'
+    M.answer(a, option, text)
+  elseif arg == '' then
+    say_words(a, 'say which answer:')
+  elseif a.kind == 'plan' and (arg:find('"') or not answers.meant(arg)) then
+    text = 'a yes to a plan takes no text; :Cursord deny TEXT says no with it'
     rpc.say(text, vim.log.levels.WARN)
-  elseif a.text and arg ~= '' and not tonumber(arg) then
+  elseif a.text and not answers.meant(arg) then
     M.answer(a, '', arg)
-  elseif arg ~= '' then
-    local text = 'there is no answer %s: say a number from 1 to %d'
-    rpc.say(text:format(arg, #a.options), vim.log.levels.WARN)
   else
-    rpc.say('say which answer: :Cursord approve NUMBER', vim.log.levels.WARN)
+    say_words(a, arg .. ' is no answer: say', arg)
   end
 end
 
---- Says no to the question on the screen. The agent gets a text with a no to its plan.
+--- Says no to the question on the screen, which may be longer than the screen. The agent gets a text with a no to its plan.
 --- @param text string
 function M.deny(text)
-  local a = seen()
-  local option = a and asked.no(a)
+  local a = seen(false)
+  local option = a and answers.no(a)
   if not a then
     return
   elseif not option then
-    rpc.say('no answer here means no: :Cursord approve NUMBER, or cancel', vim.log.levels.WARN)
-  elseif text == '' or a.text and option ~= asked.no_answer then
+    say_words(a, 'no answer here means no: cancel, or :Cursord approve')
+  elseif text == '' or a.text and option ~= answers.none then
     M.answer(a, option.id, text ~= '' and text or nil)
   elseif a.text then
     rpc.say('no answer takes no text; :Cursord approve TEXT answers', vim.log.levels.WARN)
@@ -300,18 +328,26 @@ end
 
 workspace.on('approval', function(_, a, before)
   if a.status == 'pending' and not before then
-    notify.away('The agent asks: ' .. (a.command or a.title))
+    local ws = workspace.at(a.workspace)
+    local session = ws and ws.sessions[a.sessionId]
+    notify.away((session and session.title .. ': ' or '') .. 'asks: ' .. (a.command or a.title))
   end
   refresh()
 end)
 workspace.on('reset', refresh)
+workspace.on('session', function(_, session, before) -- it is named with its questions
+  if #M.pending() > 0 and session.title ~= (before or {}).title then
+    refresh()
+  end
+end)
 
 local group = api.nvim_create_augroup('cursord_approvals', {})
 api.nvim_create_autocmd('CmdlineEnter', {
   group = group,
   pattern = ':',
   callback = function()
-    typing = { at = now(), id = float and float.id }
+    local a = (list_window() or askfloat.shown()) and aimed()
+    typing = { at = now(), id = a and a.id or nil }
   end,
 })
 api.nvim_create_autocmd('CmdlineLeave', {
@@ -322,6 +358,23 @@ api.nvim_create_autocmd('CmdlineLeave', {
     vim.schedule(function() -- its command runs before this
       typing = typing ~= line and typing or nil
     end)
+  end,
+})
+api.nvim_create_autocmd('WinClosed', {
+  group = group,
+  callback = function(args)
+    local win = tonumber(args.match) --[[@as integer]]
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == list_buf then
+      vim.schedule(refresh)
+    end
+  end,
+})
+api.nvim_create_autocmd({ 'BufWinEnter', 'BufWinLeave' }, {
+  group = group,
+  callback = function(args)
+    if args.buf == list_buf then
+      vim.schedule(refresh)
+    end
   end,
 })
 api.nvim_create_autocmd({ 'TabEnter', 'VimResized', 'CmdwinLeave' }, {

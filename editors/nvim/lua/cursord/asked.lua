@@ -1,15 +1,13 @@
---- What agents ask, as lines for people, and which answer is a yes or a no.
+--- What agents ask, as lines for people.
+local answers = require('cursord.answers')
+local workspace = require('cursord.workspace')
+
 local M = {}
 
 --- @class cursord.ApprovalLine what a line of the list answers
 --- @field approval cursord.Approval
 --- @field option? cursord.ApprovalOption
 --- @field text? boolean it asks for a text
-
---- The answer with which a question ends without one. Its options do not list it.
---- @type cursord.ApprovalOption
-M.no_answer =
-  { id = 'cursord:none', label = 'no answer; the agent goes on without one', kind = 'rejectOnce' }
 
 --- Characters that change the direction of text, or are not seen, in words.
 --- @param text string
@@ -34,12 +32,29 @@ local heads = {
   plan = 'The agent has a plan: ',
 }
 
+--- Whose question it is: the title of the session, and what tells it from sessions with the same title.
+--- @param a cursord.Approval
+--- @return string # "Session: TITLE"
+function M.who(a)
+  local ws = workspace.at(a.workspace)
+  local session, turn = ws and ws.sessions[a.sessionId], ws and ws.turns[a.turnId]
+  local title = session and session.title or turn and turn.prompt or a.sessionId
+  title = vim.trim(table.concat(lines_of(title), ' '):gsub('%c', ' '))
+  if session and session.attempt then
+    title = ('%s, attempt %d'):format(title, session.attempt.number)
+  end
+  if vim.tbl_count(workspace.all()) > 1 then
+    title = ('%s, in %s'):format(title, vim.fs.basename(a.workspace))
+  end
+  return 'Session: ' .. title
+end
+
 --- What a person reads.
 --- @param a cursord.Approval
 --- @return string[] lines
 --- @return table<integer, cursord.ApprovalLine> what they answer, by line
 function M.lines(a)
-  local lines, answers = {}, {}
+  local lines, answer = {}, {}
   local title = a.title == a.command and '' or table.concat(lines_of(a.title), ' ')
   lines[1] = vim.trim((heads[a.kind] or 'The agent asks: ') .. title)
   for _, text in ipairs({ a.detail or '', a.command or '', table.concat(a.paths or {}, '\n') }) do
@@ -49,42 +64,26 @@ function M.lines(a)
       end
     end
   end
-  for i, option in ipairs(a.options) do
-    lines[#lines + 1] = ('%d %s'):format(i, table.concat(lines_of(option.label), ' '))
-    answers[#lines] = { approval = a, option = option }
-  end
-  if a.text then
-    lines[#lines + 1] = a.kind == 'plan' and 't no, with a text of yours' or 't a text of yours'
-    answers[#lines] = { approval = a, text = true }
-  end
-  if a.kind == 'question' then
-    lines[#lines + 1] = 'n ' .. M.no_answer.label
-    answers[#lines] = { approval = a, option = M.no_answer }
-  end
-  return lines, answers
-end
-
---- The first option of one of these kinds.
---- @param a cursord.Approval
---- @param kinds string[]
---- @return cursord.ApprovalOption?
-function M.option(a, kinds)
-  for _, kind in ipairs(kinds) do
-    for _, option in ipairs(a.options) do
-      if option.kind == kind then
-        return option
-      end
+  local between = ' '
+  for _, option in ipairs(a.options) do
+    if option.label:find('^%s*%d') or #option.label == 1 then
+      between = ' → ' -- "3 4" does not say which of them to type
     end
   end
-end
-
---- The answer that says no.
---- @param a cursord.Approval
---- @return cursord.ApprovalOption?
-function M.no(a)
-  return M.option(a, { 'rejectOnce', 'rejectAlways' })
-    or a.kind == 'question' and M.no_answer
-    or nil
+  for i, option in ipairs(a.options) do
+    lines[#lines + 1] = answers.word(a, i) .. between .. table.concat(lines_of(option.label), ' ')
+    answer[#lines] = { approval = a, option = option }
+  end
+  if a.text then
+    lines[#lines + 1] = a.kind == 'plan' and 'no, with a text of yours (:Cursord deny TEXT)'
+      or 'a text of yours (:Cursord approve TEXT)'
+    answer[#lines] = { approval = a, text = true }
+  end
+  if a.kind == 'question' then
+    lines[#lines + 1] = answers.word(a) .. between .. answers.none.label
+    answer[#lines] = { approval = a, option = answers.none }
+  end
+  return lines, answer
 end
 
 return M

@@ -85,6 +85,9 @@
 
 --- @class cursord.Approval
 --- @field id string
+--- @field workspace string
+--- @field sessionId string
+--- @field turnId string
 --- @field kind 'permission'|'question'|'plan'
 --- @field title string
 --- @field detail? string
