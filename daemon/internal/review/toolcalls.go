@@ -109,6 +109,9 @@ func (t *Turn) Report(files []toolcalls.Written, items Items) {
 			t.odd[f.FileRef] = true
 			odd = append(odd, f.After.UnreadableAt(f.Path))
 		}
+		if f.Tree == &t.tree.Tree && f.After.Exists {
+			t.WatchSavesBeside(f.Path)
+		}
 		sources[i] = t.Source(f.Via)
 		if f.Call < len(items.Ended) {
 			sources[i].ItemID = items.Ended[f.Call]

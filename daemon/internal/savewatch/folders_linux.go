@@ -22,11 +22,13 @@ type Folders struct {
 	saved func(paths []string)
 	ended chan struct{} // closed when its goroutine has ended
 
-	mu     sync.Mutex         // held while saved is called
-	closed bool               // guarded by mu
-	buf    []byte             // guarded by mu
-	dirs   map[int32]string   // guarded by mu; by watch
-	recent map[string][]int64 // guarded by mu; when the newest saves of a path were read, at most recentSaves
+	mu      sync.Mutex         // held while saved is called
+	closed  bool               // guarded by mu
+	buf     []byte             // guarded by mu
+	dirs    map[int32]string   // guarded by mu; by watch
+	watched map[string]bool    // guarded by mu; the folders that are watched, by path
+	bounded bool               // guarded by mu; folders were left out because of MaxAllFolders alone
+	recent  map[string][]int64 // guarded by mu; when the newest saves of a path were read, at most recentSaves
 }
 
 // Bounds of what Folders remember of saves; they forget all paths if there are more.
@@ -44,7 +46,7 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 	}
 	f := &Folders{
 		file: os.NewFile(uintptr(fd), "inotify"), fd: fd, saved: saved, ended: make(chan struct{}),
-		buf: make([]byte, 16<<10), dirs: map[int32]string{}, recent: map[string][]int64{},
+		buf: make([]byte, 16<<10), dirs: map[int32]string{}, watched: map[string]bool{}, recent: map[string][]int64{},
 	}
 	if f.conn, err = f.file.SyscallConn(); err != nil {
 		f.file.Close()
@@ -65,21 +67,33 @@ func (f *Folders) Watch(dir string) {
 	f.watch(dir)
 }
 
-// watch watches folders. f.mu must be held, unless nothing else knows f.
+// Watched reports whether saves in a folder, given by its absolute path, are seen. If not, bounded says that MaxAllFolders may be why.
+func (f *Folders) Watched(dir string) (is, bounded bool) {
+	if f == nil {
+		return false, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drain()
+	return f.watched[dir], f.bounded
+}
+
+// watch watches folders since a moment. f.mu must be held, unless nothing else knows f.
 func (f *Folders) watch(dirs ...string) {
 	for _, dir := range dirs {
-		if f.closed || len(f.dirs) >= MaxAllFolders {
+		if f.bounded = f.bounded || len(f.dirs) >= MaxAllFolders; f.closed || len(f.dirs) >= MaxAllFolders {
 			return
 		}
 		// A folder that no longer exists does not matter. If there is no room for more watches, the earlier folders are
 		// watched. The modifications keep the system from making one event of two saves.
-		wd, err := unix.InotifyAddWatch(f.fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
+		wd, err := unix.InotifyAddWatch(f.fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_MOVE_SELF|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
 		if err == unix.ENOSPC {
 			return
 		}
-		if err == nil {
-			f.dirs[int32(wd)] = dir
+		if err != nil {
+			continue
 		}
+		f.dirs[int32(wd)], f.watched[dir] = dir, true
 	}
 }
 
@@ -160,7 +174,10 @@ func (f *Folders) paths(events []byte) (paths []string) {
 		name := strings.TrimRight(string(b[unix.SizeofInotifyEvent:end]), "\x00")
 		b = b[end:]
 		switch dir, known := f.dirs[wd]; {
+		case ev&unix.IN_MOVE_SELF != 0:
+			delete(f.watched, dir)
 		case ev&unix.IN_IGNORED != 0:
+			delete(f.watched, dir)
 			delete(f.dirs, wd)
 		case known && name != "" && ev&(unix.IN_ISDIR|unix.IN_MODIFY) == 0:
 			path := filepath.Join(dir, name)

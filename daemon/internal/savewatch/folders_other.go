@@ -12,6 +12,9 @@ func WatchFolders([]string, func([]string)) *Folders { return nil }
 // Watch does nothing.
 func (f *Folders) Watch(string) {}
 
+// Watched returns true: no other folder is watched better here.
+func (f *Folders) Watched(string) (is, bounded bool) { return true, false }
+
 // Since returns 0.
 func (f *Folders) Since(string, int64) int { return 0 }
 

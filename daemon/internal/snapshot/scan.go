@@ -124,6 +124,9 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		}
 		v := judge(s.trace(sus))
 		if v.Leave {
+			if sus.entry == nil && s.unseen(sus.path) > 0 { // the next scan knows that it was there
+				s.Saw(sus.path, sus.is, clock.Now())
+			}
 			continue
 		}
 		f := Change{Path: sus.path, Is: sus.is, At: clock.Now(), Source: v.Source, Known: sus.moved, origin: sus.origin}
@@ -230,6 +233,11 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		} else {
 			f.Known = f.Known || s.wasAbsent(f.Path)
 		}
+	}
+	if list && left.late == 0 {
+		s.mu.Lock()
+		s.scanned = began
+		s.mu.Unlock()
 	}
 	return s.paired(all), left
 }
@@ -345,6 +353,11 @@ func (s *Snapshot) trace(sus candidate) ChangeTime {
 	}
 	c := ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved, Doubt: sus.entry != nil && sus.entry.doubtful}
 	c.Earlier = s.EarlierOf(c.Path, 0, sus.is.Written(), c.When)
+	if c.Came {
+		if at := s.unseen(c.Path); 0 < at && at < c.When {
+			c.Earlier = append(c.Earlier, Earlier{When: at})
+		}
+	}
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/paths"
 )
 
 // Bounds of the changes that were seen and not taken in.
@@ -91,6 +92,39 @@ func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Ear
 		all = append(all, Earlier{When: written})
 	}
 	return all
+}
+
+// WatchedBy sets who knows in which folders saves are seen: savewatch.Folders.Watched. Without it, they are taken to be seen in all.
+func (s *Snapshot) WatchedBy(watched func(dir string) (is, bounded bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watched = watched
+}
+
+// unseen returns the beginning of the time in which a person may have made a new file without being noticed, since its folder is not watched; 0: there is none.
+func (s *Snapshot) unseen(name string) int64 {
+	s.mu.Lock()
+	watched, from := s.watched, max(s.began, s.scanned)
+	s.mu.Unlock()
+	if watched == nil || !filestat.ChangeTimes {
+		return 0
+	}
+	dir := s.Full(paths.Parent(name))
+	is, bounded := watched(dir)
+	if is {
+		return 0
+	}
+	if born, known := filestat.Born(dir); known && born > from {
+		return born
+	}
+	if !bounded {
+		return from
+	}
+	// There are so many folders that many of them are not watched. There the birth of the file itself must do.
+	if born, known := filestat.Born(s.Full(name)); known && born > from {
+		return born
+	}
+	return 0
 }
 
 // takenIn returns the latest moment of which it is known that all earlier changes of a path are taken in. s.mu must be held.

@@ -44,36 +44,38 @@ type Snapshot struct {
 	taken    chan struct{} // closed when the snapshot is taken, or cannot be
 	left     chan struct{} // closed when the snapshot is taken and has left what the next one can use; nil: it was not taken
 
-	mu       sync.Mutex                  // guards all below
-	repos    []git.Repository            // the root's and the nested ones; none: the folders were read without git
-	files    states                      // the present files
-	dirs     map[string]inode            // folders that existed
-	looked   map[string]filestat.Stat    // folders in the states in which all names in them were known; zero: some may be unknown; nil: states do not tell
-	whole    map[string]bool             // without git: folders of which all entries are in files and dirs; "." is the root
-	nested   map[string]bool             // folders of nested repositories whose contents are unknown; false: a repository was only expected there
-	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if unknown
-	hid      map[string]bool             // files that rules of the turn hide from git, and whether they are listed all the same
-	reruled  bool                        // ignored files have changed since, or are no longer known
-	links    map[string]atomicfile.Links // of files that had several names when the turn began
-	long     map[string]bool             // paths too long to look at that a notice has named, or that were there
-	cut      bool                        // a walk has reached its limits, and a notice has said so
-	noted    map[string]bool             // in a Shift: paths that were noted
-	texts    map[int64]bool              // the times of texts that were written since it began and have been taken in
-	seen     map[string][]Earlier        // changes that have not been taken in, by path
-	sight    sight                       // since all were looked at for this snapshot
-	first    *spool                      // the contents when the turn began; later snapshots may use it
-	spool    *spool                      // later contents
-	earlier  []*spool                    // contents of an earlier process, from which it was restored
-	record   *record                     // nil: it is not written down
-	mixed    bool                        // the state of a file has another state's content
-	listed   bool                        // files and dirs are complete
-	begun    int64                       // since when the agent may be at work, although no call of it is known yet; 0: it is not
-	called   int64                       // since when calls may have written; 0: none has begun
-	lookedAt int64                       // when files were last looked at, while it was taken
-	ahead    *ahead                      // nil: none, or something has happened since
-	unusable string                      // why nothing can be compared with it; "" if it can
-	short    string                      // what is missing in it, for people; "" if nothing is
-	littered bool                        // a scan has looked at so many files that what it has left behind is worth a collection of garbage
+	mu       sync.Mutex                          // guards all below
+	repos    []git.Repository                    // the root's and the nested ones; none: the folders were read without git
+	files    states                              // the present files
+	dirs     map[string]inode                    // folders that existed
+	looked   map[string]filestat.Stat            // folders in the states in which all names in them were known; zero: some may be unknown; nil: states do not tell
+	whole    map[string]bool                     // without git: folders of which all entries are in files and dirs; "." is the root
+	nested   map[string]bool                     // folders of nested repositories whose contents are unknown; false: a repository was only expected there
+	rules    map[string]ignoreFile               // the ignore files that git listed, by their full names; nil if unknown
+	hid      map[string]bool                     // files that rules of the turn hide from git, and whether they are listed all the same
+	reruled  bool                                // ignored files have changed since, or are no longer known
+	links    map[string]atomicfile.Links         // of files that had several names when the turn began
+	long     map[string]bool                     // paths too long to look at that a notice has named, or that were there
+	cut      bool                                // a walk has reached its limits, and a notice has said so
+	noted    map[string]bool                     // in a Shift: paths that were noted
+	texts    map[int64]bool                      // the times of texts that were written since it began and have been taken in
+	seen     map[string][]Earlier                // changes that have not been taken in, by path
+	scanned  int64                               // when a scan that has found all new files began; 0: none has
+	watched  func(dir string) (is, bounded bool) // see WatchedBy
+	sight    sight                               // since all were looked at for this snapshot
+	first    *spool                              // the contents when the turn began; later snapshots may use it
+	spool    *spool                              // later contents
+	earlier  []*spool                            // contents of an earlier process, from which it was restored
+	record   *record                             // nil: it is not written down
+	mixed    bool                                // the state of a file has another state's content
+	listed   bool                                // files and dirs are complete
+	begun    int64                               // since when the agent may be at work, although no call of it is known yet; 0: it is not
+	called   int64                               // since when calls may have written; 0: none has begun
+	lookedAt int64                               // when files were last looked at, while it was taken
+	ahead    *ahead                              // nil: none, or something has happened since
+	unusable string                              // why nothing can be compared with it; "" if it can
+	short    string                              // what is missing in it, for people; "" if nothing is
+	littered bool                                // a scan has looked at so many files that what it has left behind is worth a collection of garbage
 
 	aheads sync.WaitGroup
 

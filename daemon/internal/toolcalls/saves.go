@@ -1,11 +1,10 @@
 package toolcalls
 
 import (
-	"path/filepath"
-
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/savewatch"
+	"cursord/daemon/paths"
 )
 
 // Source records the times of all saves in the work tree while the turn runs, until t.Stop. Without it, a person's
@@ -27,6 +26,7 @@ func (t *Observer) WatchSaves() {
 		}
 		folders := savewatch.WatchFolders(t.Start.Folders(), t.saved)
 		t.folders.Store(folders)
+		t.Start.WatchedBy(folders.Watched)
 		defer folders.Close()
 		<-ended
 	}()
@@ -37,9 +37,19 @@ func (t *Observer) WatchSaves() {
 	}
 }
 
-// WatchSavesBeside has the saves of new files in the folder of a path recorded from now on: a call may have made that folder.
+// WatchSavesBeside has the saves of new files in the folders of a path recorded from now on: a call may have made these folders.
 func (t *Observer) WatchSavesBeside(name string) {
-	t.folders.Load().Watch(filepath.Dir(t.Start.Full(name)))
+	folders := t.folders.Load()
+	if folders == nil {
+		return
+	}
+	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
+		full := t.Start.Full(dir)
+		if is, _ := folders.Watched(full); is || dir == "." {
+			return
+		}
+		folders.Watch(full)
+	}
 }
 
 // saved notes the moment of saves of files. Files that open calls name have a watch of their own.
