@@ -72,5 +72,5 @@ func (w *workspace) polls(why string) {
 		w.d.messages.Withdraw(topic, "files under review in "+w.root+" are watched again")
 		return
 	}
-	w.d.messages.Post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second: "+why)
+	w.d.messages.Post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second; new files of an agent's commands may be listed as perhaps yours: "+why)
 }

@@ -14,50 +14,53 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestSavesThatNothingWatches: before a command changes it, a person saves a file where nothing is watched: in a folder that the person has just made, or anywhere if
-// the system has no watches left. No reject takes a line of it, and what the command alone has made in a folder of its own is rejected.
+// TestSavesThatNothingWatches: before a command changes them, a person saves files where nothing is watched: in a folder that the person has just made, or
+// anywhere if the system has no watches left. No reject takes a line of theirs, and what the command alone has made in a folder of its own is rejected.
 func TestSavesThatNothingWatches(t *testing.T) {
 	t.Parallel()
 	const mine = "mine 1\nmine 2\nmine 3\n"
 	for name, limit := range map[string]string{
 		"watched": "", "no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches",
 	} {
-		for _, command := range []string{"touch $f", "echo agent >>$f", "sed -i 2s/mine/agents/ $f", "chmod +x $f", "cp $f copy && mv copy $f", "touch */*.txt *.txt"} {
-			for _, file := range []string{"new.txt", "made/new.txt", "sub/new.txt", "old.txt"} {
-				t.Run(strings.Join([]string{name, command, file}, " "), func(t *testing.T) {
-					t.Parallel()
-					w := world.New(t)
-					if limit != "" {
-						if runtime.GOOS != "linux" {
-							t.Skip("no limits can be set here")
-						}
-						within := append([]string{"unshare", "-U", "-r"}, world.Shell(limit)...)
-						if out, err := exec.Command(within[0], append(slices.Clip(within[1:]), "true")...).CombinedOutput(); err != nil {
-							t.Skipf("no limits can be set here: %s", out)
-						}
-						w.Within = within
+		for _, command := range []string{"touch $f", "echo agent >>$f", "sed -i 2s/mine/agents/ $f", "chmod +x $f", "cp $f copy && mv copy $f"} {
+			t.Run(name+" "+command, func(t *testing.T) {
+				t.Parallel()
+				w := world.New(t)
+				if limit != "" {
+					if runtime.GOOS != "linux" {
+						t.Skip("no limits can be set here")
 					}
-					w.PutAll(world.Tree{"old.txt": "mine 1\nmine 2\n", "sub/a": "a\n"})
-					run := "f=" + file + "; mkdir own; echo agent >own/f; " + command
-					w.Plays(world.Lines([]string{`{"fake":"write","path":"../held","text":""}`, world.Waits("go"), `{"fake":"sleep","ms":300}`}, world.Shells("s", run))...)
-					w.Start()
-					e := w.Opens()
-					turn := e.Asks(world.Obj{"prompt": "x"})
-					w.Exists("../held")
+					within := append([]string{"unshare", "-U", "-r"}, world.Shell(limit)...)
+					if out, err := exec.Command(within[0], append(slices.Clip(within[1:]), "true")...).CombinedOutput(); err != nil {
+						t.Skipf("no limits can be set here: %s", out)
+					}
+					w.Within = within
+				}
+				w.PutAll(world.Tree{"old.txt": "mine 1\nmine 2\n", "sub/a": "a\n"})
+				files := []string{"new.txt", "made/new.txt", "sub/new.txt", "old.txt"}
+				run := "mkdir own; echo agent >own/f; for f in " + strings.Join(files, " ") + "; do " + command + "; done"
+				w.Plays(world.Lines([]string{`{"fake":"write","path":"../held","text":""}`, world.Waits("go"), `{"fake":"sleep","ms":300}`}, world.Shells("s", run))...)
+				w.Start()
+				e := w.Opens()
+				turn := e.Asks(world.Obj{"prompt": "x"})
+				w.Exists("../held")
+				for _, file := range files {
 					w.Put(file, mine)
-					w.Put("../go", "")
-					e.Ends(turn.ID)
-					e.Decides("diff/reject", world.Obj{"all": true})
+				}
+				w.Put("../go", "")
+				e.Ends(turn.ID)
+				e.Decides("diff/reject", world.Obj{"all": true})
+				for _, file := range files {
 					for line := range strings.Lines(mine) {
 						if !strings.Contains(command, "sed") || !strings.Contains(line, "2") {
-							require.Contains(t, w.Get(file), line, "%s", w.CursordOK("diff"))
+							require.Contains(t, w.Get(file), line, "%s\n%s", file, w.CursordOK("diff"))
 						}
 					}
-					if limit == "" {
-						require.NoFileExists(t, w.Path("own/f"), "it is surely the command's")
-					}
-				})
-			}
+				}
+				if limit == "" {
+					require.NoFileExists(t, w.Path("own/f"), "it is surely the command's")
+				}
+			})
 		}
 	}
 }
