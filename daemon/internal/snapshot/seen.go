@@ -106,7 +106,7 @@ func (s *Snapshot) unseen(name string) int64 {
 	s.mu.Lock()
 	watched, from := s.watched, max(s.began, s.scanned)
 	s.mu.Unlock()
-	if watched == nil || !filestat.ChangeTimes {
+	if watched == nil || !filestat.ChangeTimes || inGit(paths.Parent(name)) { // people seldom make files for git by hand
 		return 0
 	}
 	dir := s.Full(paths.Parent(name))

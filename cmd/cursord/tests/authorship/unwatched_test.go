@@ -3,6 +3,7 @@
 package authorship
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -65,7 +66,7 @@ func TestSavesThatNothingWatches(t *testing.T) {
 	}
 }
 
-// TestCommandsInFoldersOfTheAgent: what a command makes in a folder that a call before it has made, or moved, is surely the agent's.
+// TestCommandsInFoldersOfTheAgent: what a command makes in a folder that a call before it has made, or moved, or that was there and held no file, is surely the agent's.
 func TestCommandsInFoldersOfTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][]string{
@@ -73,6 +74,8 @@ func TestCommandsInFoldersOfTheAgent(t *testing.T) {
 		"a command":  world.Shells("c", "mkdir made"),
 		"deep":       world.Shells("c", "mkdir -p made/x/y; mkdir made/z"),
 		"moved":      world.Shells("c", "mv sub made"),
+		"empty":      world.Shells("c", "rmdir made/none; ls"),
+		"ignored":    world.Shells("c", "echo 2 >made/a.log"),
 		"moved away": world.Shells("c", "mv sub x && mkdir -p made/x/y && rm -r x"),
 	} {
 		for _, then := range []string{"echo 1 >made/b", "mkdir -p made/x/y; echo 1 >made/x/y/b", "mkdir -p made/new; touch made/new/b"} {
@@ -80,6 +83,15 @@ func TestCommandsInFoldersOfTheAgent(t *testing.T) {
 				t.Parallel()
 				w := world.New(t)
 				w.PutAll(world.Tree{"sub/a": "a\n"})
+				switch name {
+				case "empty":
+					require.NoError(t, os.MkdirAll(w.Path("made/x/y"), 0o755))
+				case "ignored":
+					w.PutAll(world.Tree{"made/a.log": "1\n", ".gitignore": "*.log\n"})
+				}
+				if strings.HasSuffix(then, "y/b") || strings.HasSuffix(then, "new/b") {
+					w.Git("init", "-q")
+				}
 				w.Plays(world.Lines(first, world.Shells("s", then))...)
 				w.Start()
 				e := w.Opens()
