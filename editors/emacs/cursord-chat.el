@@ -43,6 +43,7 @@
   "R" #'cursord-rewind
   "F" #'cursord-fork-session
   "C-c C-c" #'cursord-compose
+  "i" #'cursord-steer
   "k" #'cursord-cancel
   "a" #'cursord-approvals
   "C-c C-k" #'cursord-cancel

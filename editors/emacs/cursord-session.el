@@ -52,6 +52,51 @@ With a prefix argument ALL, cancel those of all sessions of the project."
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
 
+;;;###autoload
+(defun cursord-steer (text)
+  "Add TEXT to the turn that runs in the chat, as if its prompt had had it.
+Where the agent takes nothing while it works, TEXT is a prompt that waits."
+  (interactive
+   (progn
+     (cursord--running-turn (cursord-workspace-open))
+     (list (read-string "To the running turn: "))))
+  (let* ((ws (cursord-workspace-open))
+         (turn (cursord--running-turn ws)))
+    (unless (string-blank-p text)
+      (cursord-request
+       ws :turn/steer (list :turnId (plist-get turn :id) :text text)
+       :then (lambda (result)
+               (cursord-say "%s" (cursord--steered
+                                  ws turn (plist-get result :queuedTurnId))))
+       :else #'cursord-complain))))
+
+(defun cursord--running-turn (ws)
+  "Return the turn that runs in the chat of WS; without one, it is an error."
+  (or (seq-find (lambda (turn)
+                  (and (equal (plist-get turn :status) "running")
+                       (equal (plist-get turn :sessionId)
+                              (cursord-workspace-current ws))))
+                (cursord-busy-turns ws))
+      (user-error "%s" (cursord--with-keys (concat "No turn of the chat runs:"
+                                                   " M-x cursord-ask begins"
+                                                   " one")))))
+
+(defun cursord--steered (ws turn queued)
+  "Return what has become of a text for TURN of WS.
+QUEUED is the id of the turn that has it as its prompt, or nil."
+  (let ((before (seq-count
+                 (lambda (other)
+                   (and (equal (plist-get other :status) "queued")
+                        (equal (plist-get other :sessionId)
+                               (plist-get turn :sessionId))
+                        (not (equal (plist-get other :id) queued))))
+                 (cursord-busy-turns ws))))
+    (cond ((null queued) "the agent has this with its running turn")
+          ((zerop before)
+           "the agent takes nothing while it works: this is the next prompt")
+          (t (format "the agent takes nothing while it works: %s %s"
+                     "this waits behind" (cursord-plural before "prompt"))))))
+
 (defcustom cursord-notify-turn-end t
   "Whether the desktop or the terminal shows that such a turn has ended.
 It does so only while no frame of Emacs has the focus."
