@@ -35,6 +35,17 @@ A question that has no such option can end without an answer."
       (and (equal (plist-get approval :kind) "question")
            cursord--approval-none)))
 
+(defun cursord--approval-refuses-p (approval option)
+  "Return non-nil if the answer with the id OPTION lets APPROVAL do nothing.
+\"\" is the id of a text, which is a no to a plan."
+  (or (equal option cursord--approval-none)
+      (and (equal option "") (cursord--approval-plan-p approval))
+      (member (plist-get (seq-find (lambda (one)
+                                     (equal (plist-get one :id) option))
+                                   (plist-get approval :options))
+                         :kind)
+              '("rejectOnce" "rejectAlways"))))
+
 (defun cursord--approval-plan-p (approval)
   "Return non-nil if APPROVAL is of a plan, which takes a text only with a no."
   (equal (plist-get approval :kind) "plan"))
@@ -48,7 +59,7 @@ A question that has no such option can end without an answer."
                          :id))
             kinds))
 
-(defun cursord--approval-answer (one option &optional text)
+(defun cursord--approval-send (one option &optional text)
   "Answer ONE, (WS . APPROVAL), with the id OPTION and perhaps TEXT."
   (unless option
     (user-error "The agent does not offer that answer: choose a number"))

@@ -10,13 +10,13 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-answers)
+(require 'cursord-asked)
+(require 'cursord-reading)
 (require 'cursord-workspace)
-
-(defconst cursord--approvals-buffer "*cursord asks*"
-  "The name of the buffer of pending approvals.")
 
 (defconst cursord--approvals-linger 2
   "Seconds for which the empty buffer stays while it is selected.
@@ -45,8 +45,11 @@ The next question may come, and its key must not be typed into a file.")
 (define-derived-mode cursord-approvals-mode special-mode "Cursord-Asks"
   "What agents ask, until somebody has answered."
   :interactive nil
-  (setq truncate-lines nil
-        word-wrap t))
+  ;; The end of each line can be read, also in a narrow window.
+  (setq-local truncate-lines nil
+              truncate-partial-width-windows nil
+              word-wrap t)
+  (setq cursord--approvals-shown (make-hash-table :test #'equal)))
 
 (defun cursord--approvals-header (pending)
   "Return the header line for PENDING; it has no key that answers nothing."
@@ -87,125 +90,87 @@ It is in the order in which it was asked."
   "Return a text by which APPROVAL sorts."
   (concat (plist-get approval :createdAt) (plist-get approval :id)))
 
-(defun cursord--approval-plain (text)
-  "Return TEXT with its invisible characters in words."
-  (replace-regexp-in-string
-   "[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-   (lambda (char) (format "<U+%04X>" (aref char 0)))
-   (string-trim-right (or text "")) t t))
+(defvar-local cursord--approvals-given nil
+  "The ids of questions that were answered here, and may be in the buffer yet.")
 
-(defun cursord--approval-insert (ws approval)
-  "Insert APPROVAL of WS with its answers."
-  (let ((from (point)))
-    (insert (propertize
-             (format "%s: %s\n"
-                     (pcase (plist-get approval :kind)
-                       ("permission" "The agent asks for permission")
-                       ("plan" "The agent has a plan")
-                       (_ "The agent asks"))
-                     (if (equal (plist-get approval :title)
-                                (plist-get approval :command))
-                         ""
-                       (cursord-one-line
-                        (cursord--approval-plain (plist-get approval :title)))))
-             'face 'warning))
-    (dolist (text (list (plist-get approval :detail)
-                        (plist-get approval :command)
-                        (string-join (plist-get approval :paths) "\n")))
-      (unless (string-empty-p (cursord--approval-plain text))
-        (insert (replace-regexp-in-string
-                 "^" "  " (cursord--approval-plain text))
-                "\n")))
-    (let ((n 0))
-      (seq-doseq (option (plist-get approval :options))
-        (insert (propertize
-                 (format "%d %s%s\n" (cl-incf n)
-                         (cursord-one-line (cursord--approval-plain
-                                            (plist-get option :label)))
-                         (cursord--approval-key approval option))
-                 'cursord-option (plist-get option :id)))))
-    (when (eq (plist-get approval :text) t)
-      (insert (propertize (if (cursord--approval-plan-p approval)
-                              "t a no, with a text of yours\n"
-                            "t a text of yours\n")
-                          'cursord-option 'text)))
-    (when (equal (cursord--approval-no approval) cursord--approval-none)
-      (insert (propertize "n no answer: the agent goes on without one\n"
-                          'cursord-option cursord--approval-none)))
-    (insert "\n")
-    (put-text-property from (point) 'cursord-approval (cons ws approval))))
+(defun cursord--approvals-next (here given pending)
+  "Return the id of the question that follows HERE, a place, or nil.
+GIVEN are the ids of those that were answered here.  The one that follows is in
+the buffer and in PENDING; behind the last one it is the first."
+  (when (member (car here) given)
+    (let* ((ids (mapcar #'car (cursord--approval-regions)))
+           (after (cdr (member (car here) ids))))
+      (seq-find (lambda (id)
+                  (seq-some (lambda (one) (equal id (plist-get (cdr one) :id)))
+                            pending))
+                (append after ids)))))
 
-(defun cursord--approval-key (approval option)
-  "Return the key for OPTION of APPROVAL as text; \"\" if it has only a number."
-  (let ((id (plist-get option :id)))
-    (if-let* ((command
-               (cond ((equal id (cursord--approval-yes approval))
-                      #'cursord-approve)
-                     ((equal id (cursord--approval-no approval))
-                      #'cursord-deny)
-                     ((equal id cursord--approval-folder)
-                      #'cursord-approve-always)))
-              (key (where-is-internal command cursord-approvals-mode-map t)))
-        (format " (%s)" (key-description key))
-      "")))
-
-(defvar-local cursord--approval-came nil
-  "When and where point got to a new question by itself, (TIME . POINT).")
-
-(defvar cursord--approval-reading 0.5
-  "Seconds until a key answers a question that has come by itself.
-They begin when it comes.  Tests set this.")
+(defun cursord--approvals-write (pending)
+  "Write PENDING into the buffer in place of what is there."
+  (let ((inhibit-read-only t)
+        (shown cursord--approvals-shown))
+    (setq header-line-format (cursord--approvals-header pending)
+          cursord--approvals-shown (make-hash-table :test #'equal))
+    (erase-buffer)
+    (dolist (one pending)
+      (let ((id (plist-get (cdr one) :id))
+            (begin (cursord--approval-insert (car one) (cdr one))))
+        (when-let* ((before (gethash id shown)))
+          (puthash id before cursord--approvals-shown))
+        (cursord--approval-written id begin (point))))
+    (unless pending
+      (insert "No agent asks anything now.\n"))
+    (set-buffer-modified-p nil)))
 
 (defun cursord--approvals-draw ()
-  "Write what is pending into the buffer, and keep point in its question."
+  "Write what is pending into the buffer, and keep point in its question.
+After an answer that was given here, go on to the next question."
   (with-current-buffer (get-buffer-create cursord--approvals-buffer)
     (unless (derived-mode-p 'cursord-approvals-mode)
       (cursord-approvals-mode))
-    (let* ((inhibit-read-only t)
-           (id (plist-get (cdr (get-text-property (point) 'cursord-approval))
-                          :id))
-           (line (and id (- (line-number-at-pos)
-                            (line-number-at-pos (cursord--approval-start)))))
+    (let* ((pending (cursord-pending-approvals))
+           (here (cursord--approval-place (point)))
+           (starts (mapcar (lambda (window)
+                             (cons window (cursord--approval-place
+                                           (window-start window))))
+                           (get-buffer-window-list nil nil t)))
+           (next (cursord--approvals-next here cursord--approvals-given
+                                          pending))
            (looked (eq (window-buffer) (current-buffer)))
-           (empty (not (seq-some (lambda (at)
-                                   (get-text-property at 'cursord-approval))
-                                 (list (point-min) (max 1 (1- (point-max)))))))
+           (empty (null (cursord--approval-regions)))
            (behind (and looked (not empty) (eobp)))
-           (pending (cursord-pending-approvals)))
-      (setq header-line-format (cursord--approvals-header pending))
-      (erase-buffer)
-      (dolist (one pending)
-        (cursord--approval-insert (car one) (cdr one)))
-      (unless pending
-        (insert "No agent asks anything now.\n"))
-      (set-buffer-modified-p nil)
+           stays to)
+      (cursord--approvals-write pending)
+      (setq stays (and here (cursord--approval-position here))
+            to (and next (nth 1 (assoc next (cursord--approval-regions)))))
       ;; The key for a question that has gone must not answer another one.
-      (goto-char (if (or id behind) (point-max) (point-min)))
-      (when-let* ((start (and id (cursord--approval-find id))))
-        (goto-char start)
-        (forward-line line))
-      (when (and looked empty pending)
+      (goto-char (cond (stays)
+                       (to)
+                       ((or here behind) (point-max))
+                       (t (point-min))))
+      (when (and looked pending (not stays) (or to empty))
         (setq cursord--approval-came (cons (current-time) (point))))
-      (dolist (window (get-buffer-window-list nil nil t))
-        (set-window-point window (point))))))
-
-(defun cursord--approval-start ()
-  "Return where the question at point begins."
-  (if (or (bobp) (not (eq (get-text-property (point) 'cursord-approval)
-                          (get-text-property (1- (point)) 'cursord-approval))))
-      (point)
-    (or (previous-single-property-change (point) 'cursord-approval)
-        (point-min))))
+      (pcase-dolist (`(,window . ,start) starts)
+        (set-window-point window (point))
+        (if (and to (not stays))
+            (cursord--approval-top window)
+          (when-let* ((start (and start (cursord--approval-position start))))
+            (set-window-start window start t))))
+      (setq cursord--approvals-given
+            (seq-filter #'cursord--approval-find cursord--approvals-given)))
+    (cursord--approvals-watch (cursord-pending-approvals))))
 
 (defun cursord--approval-find (id)
   "Return where the question about the approval ID begins, or nil."
-  (let ((at (point-min)) found)
-    (while (and at (not found))
-      (if (equal id (plist-get (cdr (get-text-property at 'cursord-approval))
-                               :id))
-          (setq found at)
-        (setq at (next-single-property-change at 'cursord-approval))))
-    found))
+  (nth 1 (assoc id (cursord--approval-regions))))
+
+(defun cursord--approval-top (window)
+  "Have WINDOW show the question at point from its beginning."
+  (let ((to (nth 2 (assoc (cursord--approval-id-at (point))
+                          (cursord--approval-regions)))))
+    (unless (and to (pos-visible-in-window-p (point) window)
+                 (pos-visible-in-window-p (1- to) window))
+      (set-window-start window (point)))))
 
 (defun cursord--approvals-show ()
   "Show the buffer below, and do not select it; take it away when it is empty."
@@ -250,10 +215,12 @@ They begin when it comes.  Tests set this.")
         (plist-put approval :said
                    (cursord-say
                     "the agent asks: %s; M-x cursord-approvals answers"
-                    (cursord-one-line
-                     (cursord--approval-plain
-                      (or (plist-get approval :command)
-                          (plist-get approval :title)))))))))
+                    (truncate-string-to-width
+                     (cursord-one-line
+                      (cursord--approval-plain
+                       (or (plist-get approval :command)
+                           (plist-get approval :title))))
+                     100 nil nil "…"))))))
     (cursord--emit 'approval ws approval before)))
 
 ;;;; Answers
@@ -289,6 +256,15 @@ Elsewhere select the buffer, and answer nothing."
        "This question has just come: read it, and press the key again"))
      (one))))
 
+(defun cursord--approval-give (one option &optional text)
+  "Answer ONE, (WS . APPROVAL), with the id OPTION and perhaps TEXT.
+If that is no refusal, all of the question must have been on the screen."
+  (unless (or (null option) (cursord--approval-refuses-p (cdr one) option))
+    (cursord--approval-read (cdr one)))
+  (cursord--approval-send one option text)
+  (with-current-buffer cursord--approvals-buffer
+    (push (plist-get (cdr one) :id) cursord--approvals-given)))
+
 (defun cursord-next-question ()
   "Go to the next question, from the last one to the first."
   (interactive (cursord-only-in 'cursord-approvals-mode) cursord-approvals-mode)
@@ -296,37 +272,67 @@ Elsewhere select the buffer, and answer nothing."
                             (here (get-text-property (point) 'cursord-approval))
                             (next (cadr (member here pending))))
                    (cursord--approval-find (plist-get (cdr next) :id)))
-                 (point-min))))
+                 (point-min)))
+  (when-let* ((window (get-buffer-window)))
+    (set-window-point window (point))
+    (cursord--approval-top window)))
 
 (defun cursord-approve ()
   "Say yes to what the agent asks at point, once."
   (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
-    (cursord--approval-answer one (cursord--approval-yes (cdr one)))))
+    (cursord--approval-give one (cursord--approval-yes (cdr one)))))
 
 (defun cursord-deny ()
   "Say no to what the agent asks at point.
 A question that has no such answer ends without one."
   (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
-    (cursord--approval-answer one (cursord--approval-no (cdr one)))))
+    (cursord--approval-give one (cursord--approval-no (cdr one)))))
 
 (defun cursord-approve-always ()
   "Allow the command at point, and make it a rule of this folder."
   (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
-    (cursord--approval-answer
+    (cursord--approval-give
      one (and (cursord--approval-always-p (cdr one))
               cursord--approval-folder))))
 
 (defun cursord-answer-number ()
-  "Give the answer with the number that was pressed."
+  "Give the answer with the number that was pressed.
+If there are more answers than digits, the digit begins the number: read it."
   (interactive nil cursord-approvals-mode)
   (let* ((one (cursord--approval-here))
          (n (- last-command-event ?1))
          (options (plist-get (cdr one) :options)))
-    (cursord--approval-answer
+    (when (length> options cursord--digits-most)
+      (cursord--approval-read (cdr one))
+      (setq n (1- (cursord--approval-read-number options (1+ n)))))
+    (cursord--approval-give
      one (and (< -1 n (length options)) (plist-get (elt options n) :id)))))
+
+(defun cursord--approval-read-number (options digit)
+  "Read the number or the label of one of OPTIONS, and return its number.
+DIGIT begins what is typed."
+  (let* ((n 0)
+         (names (mapcar (lambda (option)
+                          (format "%d %s" (cl-incf n)
+                                  (cursord-one-line (cursord--approval-plain
+                                                     (plist-get option
+                                                                :label)))))
+                        options))
+         (table (lambda (string predicate action)
+                  (if (eq action 'metadata)
+                      '(metadata (display-sort-function . identity)
+                                 (cycle-sort-function . identity))
+                    (complete-with-action action names string predicate))))
+         (valid (lambda (text)
+                  (or (member text names)
+                      (and (string-match-p "\\`[0-9]+\\'" text)
+                           (<= 1 (string-to-number text) n))))))
+    (string-to-number
+     (completing-read (format "The number of the answer, 1 to %d: " n)
+                      table nil valid (number-to-string digit)))))
 
 (defun cursord-answer-with-text ()
   "Answer the question at point with a text."
@@ -334,11 +340,13 @@ A question that has no such answer ends without one."
   (let ((one (cursord--approval-here)))
     (unless (eq (plist-get (cdr one) :text) t)
       (user-error "The agent takes no text here"))
+    (unless (cursord--approval-refuses-p (cdr one) "")
+      (cursord--approval-read (cdr one)))
     (let ((text (read-string (if (cursord--approval-plan-p (cdr one))
                                  "Reject the plan, and say: "
                                "The answer: "))))
       (unless (string-blank-p text)
-        (cursord--approval-answer one "" text)))))
+        (cursord--approval-give one "" text)))))
 
 (defun cursord-answer-here ()
   "Give the answer in the line of point."
@@ -348,7 +356,7 @@ A question that has no such answer ends without one."
     (pcase option
       ('nil (user-error "There is no answer in this line"))
       ('text (cursord-answer-with-text))
-      (_ (cursord--approval-answer one option)))))
+      (_ (cursord--approval-give one option)))))
 
 (provide 'cursord-approvals)
 ;;; cursord-approvals.el ends here

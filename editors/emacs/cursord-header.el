@@ -39,6 +39,12 @@
   "Return the state of the chat of WS, where TURN runs or waits, as text."
   (let ((state (cursord-state ws)))
     (cond ((eq state 'off) (propertize "not connected" 'face 'cursord-failed))
+          ((eq (plist-get turn :waiting) t)
+           (cursord-asks-word
+            (seq-filter (lambda (approval)
+                          (equal (plist-get approval :turnId)
+                                 (plist-get turn :id)))
+                        (hash-table-values (cursord-workspace-approvals ws)))))
           ((equal (plist-get turn :status) "running") (cursord-turn-note turn))
           (turn "queued")
           ((eq state 'error) (propertize "error" 'face 'cursord-failed))

@@ -101,6 +101,10 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
     (or (car (member "asks you" notes)) (car (member "working" notes))
         (car notes))))
 
+(defun cursord-asks-word (approvals)
+  "Return in words that agents ask APPROVALS, a list; count them if many."
+  (if (cdr approvals) (format "asks you %d×" (length approvals)) "asks you"))
+
 (defconst cursord--with-recap
   "with the transcript as context: cursord run --recap --session [^ ]+"
   "How a notice ends that the agent has lost the chat of the session.")

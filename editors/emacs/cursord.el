@@ -211,15 +211,22 @@ A key of the major mode goes before it in files that have no hunks."
       (let* ((state (cursord-state ws))
              (hunks (car (cursord-pending ws)))
              (word (if (eq state 'working) (cursord-work ws) state))
+             (asks (equal word "asks you"))
+             (word (if asks
+                       (cursord-asks-word
+                        (hash-table-values (cursord-workspace-approvals ws)))
+                     word))
              (hunks-word (if (= hunks 1) "1 hunk" (format "%d hunks" hunks))))
         (propertize
          (pcase state
            ('off " cu[off]")
            ('idle " cu")
            ('review (format " cu[%d]" hunks))
-           (_ (if (> hunks 0)
-                  (format " cu[%s %d]" word hunks)
-                (format " cu[%s]" word))))
+           (_ (cond ((or (zerop hunks) (and asks (< (window-width) 80)))
+                     (format " cu[%s]" word))
+                    ;; A bare number would be that of the questions.
+                    (asks (format " cu[%s, %s]" word hunks-word))
+                    (t (format " cu[%s %d]" word hunks)))))
          'help-echo (format "Cursor's agent: %s%s\nmouse-1: menu"
                             (pcase state
                               ('off "not connected")
