@@ -253,7 +253,7 @@ Elsewhere select the buffer, and answer nothing."
            (time-less-p nil (time-add (car cursord--approval-came)
                                       cursord--approval-reading)))
       (user-error
-       "This question has just come: read it, and press the key again"))
+       "This has just come: read it, and press the key again"))
      (one))))
 
 (defun cursord--approval-give (one option &optional text)
