@@ -96,6 +96,31 @@ func TestIDsThatAreNoTexts(t *testing.T) {
 	}
 }
 
+// TestSeveralAnswers: where the agent takes several options, a text names them.
+func TestSeveralAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[agent.ApprovalAnswer]string{
+		{OptionID: "b"}:              `"answered","answers":[{"questionId":"q","selectedOptionIds":["b"]}]`,
+		{Text: "1, 3"}:               `"answered","answers":[{"questionId":"q","selectedOptionIds":["a",7]}]`,
+		{Text: "seven,API,,a"}:       `"answered","answers":[{"questionId":"q","selectedOptionIds":[7,"a"]}]`,
+		{OptionID: "b", Text: "1"}:   `"answered","answers":[{"questionId":"q","selectedOptionIds":["b","a"]}]`,
+		{Text: "1, 9"}:               `"skipped","reason":"nobody answered"`,
+		{Text: "all"}:                `"skipped","reason":"nobody answered"`,
+		{Text: "1", Cancelled: true}: `"skipped","reason":"nobody answered"`,
+	} {
+		c := newTalk(t, "/w")
+		c.says(`{"id":7,"method":"cursor/ask_question","params":{"questions":[{"id":"q","prompt":"Which?","allowMultiple":true,` +
+			`"options":[{"id":"a","label":"api"},{"id":"b","label":"cli"},{"id":7,"label":"seven"}]}]}}`)
+		require.Contains(t, c.asked()[0].Detail, `"1, 2"`)
+		require.True(t, c.asked()[0].Text)
+		require.NoError(t, c.turn.answer("a1", answer))
+		require.Equal(t, `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":`+want+`}}}`, c.hears(), "%+v", answer)
+	}
+	c := newTalk(t, "/w")
+	c.says(`{"id":7,"method":"cursor/ask_question","params":{"questions":[{"prompt":"Which?","allowMultiple":true,"options":[{"id":"a"}]}]}}`)
+	require.False(t, c.asked()[0].Text, "one option is one answer")
+}
+
 // TestLabelsThatSayTheOpposite: a person who presses "Reject" must not allow the call.
 func TestLabelsThatSayTheOpposite(t *testing.T) {
 	t.Parallel()

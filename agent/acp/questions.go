@@ -32,11 +32,16 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 				p.offer(option, v.Get("id"))
 			}
 		}
-		p.text = len(p.options) == 0
-		says = says || !p.text || strings.TrimSpace(p.prompt) != ""
+		several := q.Object(nil).Get("allowMultiple", "allow_multiple", "multiSelect")
+		p.several = len(p.options) > 1 && string(several) == "true"
+		p.text = len(p.options) == 0 || p.several
+		says = says || len(p.options) > 0 || strings.TrimSpace(p.prompt) != ""
 		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", p.prompt), Options: p.options, Text: p.text}
 		if r.Title != p.prompt {
 			r.Detail = p.prompt
+		}
+		if p.several {
+			r.Detail = strings.TrimSpace(r.Detail + "\nSeveral answers are possible: name them in a text, by numbers with commas between, such as \"1, 2\".")
 		}
 		if r.Title == "" {
 			if r.Title = plaintext.OneLine("", o.Text("title")); r.Title == "" {
@@ -109,9 +114,15 @@ func (a *ask) reply() string {
 }
 
 func (p *part) reply() string {
-	switch o := p.chosen(); {
-	case o != nil:
-		return o.Label
+	var labels []string
+	for _, i := range p.choices() {
+		labels = append(labels, p.options[i].Label)
+	}
+	switch {
+	case len(labels) > 0:
+		return strings.Join(labels, ", ")
+	case p.several && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "":
+		return "(no answer: " + p.answer.Text + " names no options)"
 	case p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "":
 		return p.answer.Text
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cursord/agent"
@@ -31,6 +32,7 @@ type part struct {
 	options  []agent.ApprovalOption
 	ids      []json.RawMessage // the agent's of the options, as it has written them; nil where it has none
 	text     bool
+	several  bool                  // the agent takes several options; a text names them
 	answer   *agent.ApprovalAnswer // nil: none yet
 }
 
@@ -201,6 +203,32 @@ func (p *part) choice() int {
 	return slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == p.answer.OptionID })
 }
 
+// choices returns the options that are chosen: one, or those that a text names by numbers, ids or labels, where the agent takes several.
+func (p *part) choices() (all []int) {
+	if i := p.choice(); i >= 0 {
+		all = append(all, i)
+	}
+	if !p.several || p.answer == nil || p.answer.Cancelled {
+		return all
+	}
+	for word := range strings.SplitSeq(p.answer.Text, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		at := slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == word || strings.EqualFold(o.Label, word) })
+		if n, err := strconv.Atoi(word); at < 0 && err == nil && 0 < n && n <= len(p.options) {
+			at = n - 1
+		}
+		if at < 0 {
+			return nil // nobody knows what else of it was meant
+		}
+		if !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
 // allows reports whether an option is a yes.
 func allows(o *agent.ApprovalOption) bool {
 	return o != nil && (o.Kind == agent.AllowOnce || o.Kind == agent.AllowAlways)
@@ -236,9 +264,13 @@ func (a *ask) outcome() outcome {
 		answers := []answered{}
 		for i := range a.parts {
 			p := &a.parts[i]
-			if i := p.choice(); i >= 0 {
-				answers = append(answers, answered{p.question, []json.RawMessage{p.ids[i]}})
-			} else if p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "" {
+			if all := p.choices(); len(all) > 0 {
+				one := answered{QuestionID: p.question}
+				for _, i := range all {
+					one.Selected = append(one.Selected, p.ids[i])
+				}
+				answers = append(answers, one)
+			} else if !p.several && p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "" {
 				answers = append(answers, answered{p.question, []json.RawMessage{jsontext.Quote(p.answer.Text)}})
 			}
 		}

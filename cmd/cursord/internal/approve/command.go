@@ -60,12 +60,12 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 		term.PrintFolded(out, fmt.Sprintf("no agent asks anything in %s\n", term.Clean(root)))
 		return nil
 	}
-	short := shortest(list.Approvals)
+	short, prompts := shortest(list.Approvals), promptsOf(ctx, client)
 	for i, a := range list.Approvals {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		about := fmt.Sprintf("%s  asked %s, turn %s", short[a.ID], term.Ago(a.CreatedAt.Time, time.Now()), term.Clean(a.TurnID))
+		about := fmt.Sprintf("%s  asked %s, turn %s%s", short[a.ID], term.Ago(a.CreatedAt.Time, time.Now()), term.Clean(a.TurnID), prompts[a.TurnID])
 		if l.All {
 			about += " in " + term.Clean(a.Workspace)
 		}
@@ -79,6 +79,18 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 		}
 	}
 	return nil
+}
+
+// promptsOf returns the beginnings of the prompts of the turns that run, by the turns' ids: "" for those that cannot be read.
+func promptsOf(ctx context.Context, client *rpc.Client) map[string]string {
+	const most = 60 // characters
+	prompts := map[string]string{}
+	if active, err := client.TurnList(ctx, rpc.TurnListParams{Active: true, Limit: 1000}); err == nil {
+		for _, t := range active.Turns {
+			prompts[t.ID] = fmt.Sprintf(" %q", term.Clean(plaintext.FirstLine(t.Asked(), most)))
+		}
+	}
+	return prompts
 }
 
 func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, out io.Writer) error {
@@ -120,7 +132,7 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in fun
 		return err
 	}
 	const most = 60 // characters of what waits
-	short, begun, now := shortest(list.Approvals), false, time.Now()
+	short, prompts, begun, now := shortest(list.Approvals), promptsOf(ctx, client), false, time.Now()
 	for _, a := range list.Approvals {
 		if !in(a) {
 			continue
@@ -129,8 +141,8 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in fun
 			begun = true
 			term.PrintFolded(out, "\nAgents wait for your answers (\"cursord approvals --all\" shows the questions in full):\n")
 		}
-		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
-		about := fmt.Sprintf("  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))
+		what := term.Clean(plaintext.FirstLine(plaintext.Joined(cmp.Or(a.Command, a.Title, string(a.Kind))), most))
+		about := fmt.Sprintf("  %s\n    %s, asked %s by turn %s%s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID), prompts[a.TurnID])
 		if detail := plaintext.FirstLine(a.Detail, 2*most); detail != "" {
 			about += "    " + term.Clean(detail) + "\n"
 		}

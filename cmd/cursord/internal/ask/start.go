@@ -143,6 +143,10 @@ func (r *Turn) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follo
 		if i := slices.IndexFunc(list.Sessions, func(s *sessions.Session) bool { return s.State == sessions.SessionRunning }); i >= 0 {
 			s := list.Sessions[i]
 			what = fmt.Sprintf("waiting for the turn %q of session %s", term.Clean(s.Title), s.ID)
+			if pending, err := client.ApprovalList(ctx, rpc.ApprovalListParams{Workspace: r.Params.Workspace}); err == nil &&
+				slices.ContainsFunc(pending.Approvals, func(a *sessions.Approval) bool { return a.SessionID == s.ID }) {
+				what += ", which waits for your answer: cursord approvals"
+			}
 		}
 	}
 	switch {
