@@ -48,6 +48,9 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 		n.lua("pick = 'the first'")
 		n.ex("Cursord sessions")
 		look("the first")
+		n.ex("wincmd k")
+		n.ex("edit!")
+		n.untilScreen("Some snake_case words")
 		n.quiet()
 	})
 }

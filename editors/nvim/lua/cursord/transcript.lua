@@ -56,9 +56,12 @@ function M.new(ws, session)
     api.nvim_buf_set_name(buf, ('cursord://chat/new-%d'):format(buf))
   end
   vim.bo[buf].filetype = 'cursord_chat'
-  api.nvim_create_autocmd('BufWipeout', {
+  api.nvim_create_autocmd({ 'BufReadCmd', 'BufWipeout' }, {
     buffer = buf,
-    callback = function()
+    callback = function(args)
+      if args.event == 'BufReadCmd' then -- as of ":edit", which has emptied it
+        return self:reload()
+      end
       self:close()
       if self.session and by_session[self.session] == self then
         by_session[self.session] = nil
