@@ -114,6 +114,9 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	var hints []string
 	if d.held > 0 || slices.Contains(d.by, agent.DeniedByPolicy) {
 		hints = append(hints, "allow "+them+" with "+d.ways(t, offers))
+		if t.Driver == config.DriverPrint {
+			hints = append(hints, "a new session can ask you instead (cursord run --driver acp)")
+		}
 	}
 	if slices.Contains(d.by, agent.DeniedByPermissions) {
 		hints = append(hints, "what permissions.deny in "+permissionFiles+" names is denied whatever else is allowed: take it out there")

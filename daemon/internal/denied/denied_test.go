@@ -33,6 +33,8 @@ func TestDeniedCalls(t *testing.T) {
 		{"one", plain, shell(agent.DeniedByPolicy, "npm test"), nil, "1 command was denied: npm test; allow it with " +
 			"sandbox enabled (cursord run --sandbox enabled), " +
 			"auto-review (--auto-review), force (--force), or permissions.allow in " + own + ", such as Shell(npm)"},
+		{"in a session that could not ask", sessions.Turn{Mode: sessions.ModeAgent, Driver: "print", Force: true}, shell(agent.DeniedByPolicy, "x"), nil,
+			"1 command was denied: x; allow it with permissions.allow in " + own + ", such as Shell(x); a new session can ask you instead (cursord run --driver acp)"},
 		{"what is on already is no way", sessions.Turn{Mode: sessions.ModeAgent, Sandbox: "enabled", AutoReview: true},
 			shell(agent.DeniedByPolicy, "npm test", "git push", "npm test"), nil,
 			"3 commands were denied: npm test (2 times), git push; allow them with " +

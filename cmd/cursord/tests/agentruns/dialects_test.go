@@ -85,7 +85,7 @@ func dialects() []dialect {
 				`tool rejected edit/edit "3" err="Write permission denied: a"`, `tool rejected edit/edit "4" err="Hook blocked with message: no"`,
 				`tool failed shell/shell "5" exit=3 out="bad" err="exit code 3"`, `tool failed shell/shell "6" err="timed out after 50 ms"`,
 				`notice completed "4 calls were denied: sleep 2, rm, Edit a (2 times); allow them with sandbox enabled (cursord run --sandbox enabled), auto-review (--auto-review), ` +
-					`force (--force), or permissions.allow in ~/.cursor/cli-config.json; ` +
+					`force (--force), or permissions.allow in ~/.cursor/cli-config.json; a new session can ask you instead (cursord run --driver acp); ` +
 					`what permissions.deny in ~/.cursor/cli-config.json or the workspace's .cursor/cli.json names is denied whatever else is allowed: take it out there; a hook of the agent's refuses calls: \"cursord doctor\" lists the hooks"`}, "(null)", completed1},
 		{"todos and a plan", []string{world.InitLine,
 			world.Started("t", `{"updateTodosToolCall":{"args":{"todos":[{"id":"1","content":"a","status":"TODO_STATUS_PENDING"}],"merge":false}}}`),
