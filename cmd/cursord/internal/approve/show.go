@@ -55,6 +55,9 @@ func commands(a *sessions.Approval, id string) []string {
 	return lines
 }
 
+// Elsewhere returns lines with the commands that answer an approval in another terminal.
+func Elsewhere(a *sessions.Approval) []string { return commands(a, tagOf(a)) }
+
 // Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
 func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
 	return linesBy(theAgent, a, above, p)

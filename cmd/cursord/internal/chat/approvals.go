@@ -46,8 +46,13 @@ func (v *View) showAsked() {
 	}
 	a := v.asked[0]
 	v.hush()
-	lines := append(approve.Lines(a, v.show.Shows(a), v.show.Palette), approve.Offers(a, approve.CancelsTurn)...)
-	if v.onQuestion == nil {
+	lines := approve.Lines(a, v.show.Shows(a), v.show.Palette)
+	if v.piped { // the next line waits for the end of the turn
+		lines = append(lines, approve.Elsewhere(a)...)
+	} else {
+		lines = append(lines, approve.Offers(a, approve.CancelsTurn)...)
+	}
+	if v.onQuestion == nil && !v.piped {
 		lines = append(lines, v.show.Palette.Dim("answer with: /approve, /deny, or cursord approve elsewhere"))
 	}
 	for _, line := range lines {

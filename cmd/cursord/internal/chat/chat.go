@@ -71,7 +71,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	var carried chan struct{}
 	if run.HasInput(in) {
-		c.script = newScript(in)
+		c.script, c.View.piped = newScript(in), true
 		carried = c.script.done
 	}
 	defer c.View.leave()

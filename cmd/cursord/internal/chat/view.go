@@ -34,6 +34,7 @@ type View struct {
 	with      []string                       // notes about the files that go with the next prompt
 	prompts   bool                           // the terminal echoes lines itself, so the view asks for prompts
 	asking    bool                           // the "> " is on the screen
+	piped     bool                           // prompts come from a script, and nobody types
 	held      []func()                       // notifications that wait for release
 	heldAsked []func()                       // of held, what agents ask: it is shown below the turn
 	holding   bool

@@ -73,3 +73,22 @@ func TestChatQuestionOfAnotherSession(t *testing.T) {
 	tm.Shows("over")
 	tm.Types("/quit", "Enter")
 }
+
+// TestChatOfAPipe: no line of a script answers a question. The chat says how a person answers it elsewhere.
+func TestChatOfAPipe(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+	e := w.Opens()
+	cmd := w.Command("chat")
+	cmd.Stdin = strings.NewReader("do it\n/approve\n")
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	a := asked(e)
+	w.CursordOK("deny", a.ID)
+	require.Error(t, cmd.Wait(), "the second line has no question to answer")
+	require.Contains(t, out.String(), "answer with: cursord approve "+a.ID[:6]+", or cursord deny "+a.ID[:6])
+	require.NotContains(t, out.String(), "Type a letter")
+	require.Contains(t, out.String(), "no agent asks anything here")
+	notRun(w)
+}
