@@ -81,5 +81,5 @@ func TestBrief(t *testing.T) {
 	}}})
 	m.Item(&sessions.Item{Kind: sessions.ItemThinking, Text: "hm\nlong"})
 	m.End()
-	require.Equal(t, "\n## Prompt\n\n> p\n\n✓ Todos\n\n✓ Todos\n\n*Thinking: hm …*\n\n- [x] one\n- [ ] two (in progress)\n- [ ] three\n\n*running*\n\n*waits for: sleep 9*\n", b.String())
+	require.Equal(t, "\n## Prompt\n\n> p\n\n✓ Todos: 0 of 1 done\n\n✓ Todos: 1 of 3 done, now: two\n\n*Thinking: hm …*\n\n- [x] one\n- [ ] two (in progress)\n- [ ] three\n\n*running*\n\n*waits for: sleep 9*\n", b.String())
 }

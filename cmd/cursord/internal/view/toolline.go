@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
@@ -59,8 +60,30 @@ func toolTitle(t *sessions.Tool) string {
 		return term.Clean(t.RawName)
 	case t.Name == "shell" && t.Command != "":
 		return "$ " + title
+	case t.Name == "todo" && t.Todos != nil:
+		return title + ": " + progress(t.Todos)
 	}
 	return title
+}
+
+// progress says in a few words how far a list of todos is.
+func progress(todos []sessions.Todo) string {
+	const most = 60 // characters of a todo
+	done, now := 0, ""
+	for _, todo := range todos {
+		switch todo.Status {
+		case "completed", "cancelled":
+			done++
+		case "in_progress":
+			if now == "" {
+				now = ", now: " + term.Clean(plaintext.FirstLine(todo.Content, most))
+			}
+		}
+	}
+	if len(todos) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d of %d done", done, len(todos)) + now
 }
 
 // TurnEnd describes the end of a turn in one line. A turn that was interrupted may have run for longer than anybody has seen.
