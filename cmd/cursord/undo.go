@@ -29,7 +29,7 @@ func stepping(verb, short, long string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return decide.Step(c.Context(), client, verb, root, asJSON, c.OutOrStdout())
+			return decide.Step(c.Context(), client, verb, root, asJSON, c.OutOrStdout(), c.ErrOrStderr())
 		}),
 	}
 	p.addFlag(c)

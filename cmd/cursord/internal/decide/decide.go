@@ -126,7 +126,9 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 	}
 	var decided api.Decided
 	if params.Hunks == nil || len(*params.Hunks) > 0 {
-		if err := n.Client.Call(ctx, "diff/"+d.verb(), params, &decided); err != nil {
+		ended := term.Waits(errOut, d.verb()+"ing")
+		err := n.Client.Call(ctx, "diff/"+d.verb(), params, &decided)
+		if ended(); err != nil {
 			return err
 		}
 	}

@@ -142,10 +142,12 @@ func placeOf(diffs []*sessions.Diff, s api.Skipped) string {
 	return s.Path
 }
 
-// Step makes an undo or redo, the verb, in a workspace, and prints which decision that was about.
-func Step(ctx context.Context, client *rpc.Client, verb, root string, asJSON bool, w io.Writer) error {
+// Step makes an undo or redo, the verb, in a workspace, and prints to w which decision that was about.
+func Step(ctx context.Context, client *rpc.Client, verb, root string, asJSON bool, w, errOut io.Writer) error {
 	var out rpc.UndoResult
-	if err := client.Call(ctx, "diff/"+verb, rpc.WorkspaceParams{Workspace: root}, &out); err != nil {
+	ended := term.Waits(errOut, map[string]string{"undo": "undoing", "redo": "redoing"}[verb])
+	err := client.Call(ctx, "diff/"+verb, rpc.WorkspaceParams{Workspace: root}, &out)
+	if ended(); err != nil {
 		return err
 	}
 	if asJSON {

@@ -59,7 +59,9 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	}
 	files := !r.NoFiles
 	params := rpc.SessionRewindParams{SessionID: session, TurnID: turn, Files: &files, DryRun: r.DryRun || r.Ask}
+	ended := term.Waits(errOut, "looking at what the turns have changed")
 	done, err := n.Client.SessionRewind(ctx, params)
+	ended()
 	if err == nil && r.Ask {
 		if err = preview(done, began, out, errOut); err != nil {
 			return err
@@ -68,7 +70,9 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 			return errLeft
 		}
 		params.DryRun, params.LastTurnID = false, done.Turns[len(done.Turns)-1]
+		ended = term.Waits(errOut, "taking the changes back")
 		done, err = n.Client.SessionRewind(ctx, params)
+		ended()
 	}
 	switch {
 	case err != nil:
