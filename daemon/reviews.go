@@ -30,6 +30,11 @@ func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, onl
 	d.review(root, reply, func(r *review.Reviewer) { r.Undo(ctx, client, only, asEdits, reply) })
 }
 
+// WouldUndo answers with the decision that Undo would take back, and changes nothing.
+func (d *Daemon) WouldUndo(ctx context.Context, root string, reply func(api.Decided, error)) {
+	d.review(root, reply, func(r *review.Reviewer) { r.WouldUndo(ctx, reply) })
+}
+
 // Redo makes the latest undone decision again; only and asEdits are as in Undo.
 func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, only uint64, asEdits bool, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, only, asEdits, reply) })

@@ -39,6 +39,10 @@ func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply f
 }
 
 func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, error)) {
+	if p.DryRun {
+		f.d.WouldUndo(ctx, p.Workspace, stepped(reply))
+		return
+	}
 	f.d.Undo(ctx, f.client, p.Workspace, p.Decision, p.AsEdits, stepped(reply))
 }
 

@@ -49,6 +49,7 @@ type UndoParams struct {
 	Workspace string `json:"workspace"`
 	Decision  uint64 `json:"decision,omitempty"`
 	AsEdits   bool   `json:"asEdits,omitempty"` // what edits have changed in a document that this client has open is changed by edits
+	DryRun    bool   `json:"dryRun,omitempty"`  // only say which decision is the latest
 }
 
 // RedoParams are the parameters of diff/redo. With Decision it is refused unless that was undone last.

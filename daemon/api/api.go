@@ -215,6 +215,8 @@ type Step struct {
 	Decision uint64   `json:"decision"` // its number in the workspace
 	Kind     StepKind `json:"kind"`
 	Hunks    int      `json:"hunks"` // hunks that the step has changed
+
+	Paths []string `json:"paths,omitempty"` // in a dry run of an undo: the files of the work tree that it may write, relative to the workspace
 }
 
 // A StepKind says how a decision was made.

@@ -331,6 +331,42 @@ func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, a
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, asEdits, only, p) })
 }
 
+// WouldUndo answers with the decision that Undo would take back. Its paths are also those of the decision behind it, as long as Undo may pass over
+// the one before.
+func (r *Reviewer) WouldUndo(ctx context.Context, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool {
+		var out api.Decided
+		var before []uint64
+		for {
+			next := r.log.Next(true, before...)
+			if next == nil {
+				break
+			}
+			if out.Step == nil {
+				out.Step = next.Step()
+			}
+			for _, gf := range next.Files {
+				f := r.decided(gf)
+				if f == nil || r.load(f) != nil || !f.WritesReal(gf.Decision.Accept) {
+					continue
+				}
+				for _, path := range []string{gf.Path, f.realPath()} {
+					if !slices.Contains(out.Step.Paths, path) {
+						out.Step.Paths = append(out.Step.Paths, path)
+					}
+				}
+			}
+			if before = append(before, next.N); !next.Passed {
+				break
+			}
+		}
+		if out.Step == nil {
+			return p.Answer(out, decisionlog.NothingTo(true, 0, r.setup.Root))
+		}
+		return p.Answer(out, nil)
+	})
+}
+
 // Redo makes the decision again that was undone last. only and asEdits are as in Undo.
 func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, only uint64, asEdits bool, reply func(api.Decided, error)) {
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, asEdits, only, p) })

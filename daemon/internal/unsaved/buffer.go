@@ -1,10 +1,12 @@
 package unsaved
 
 import (
+	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
@@ -69,7 +71,7 @@ func (f *File) Sync(set *documents.Set, path string) {
 	disk := f.Real()
 	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
-		if doc.Held && !doc.Editing && disk.Exists && doc.LikeFile(disk.Data) == string(disk.Data) {
+		if doc.Held && !doc.Editing && disk.Exists && doc.LikeFile(disk.Data) == string(disk.Data) && !beside(doc, path) {
 			set.Saved(doc)
 			continue
 		}
@@ -84,6 +86,15 @@ func (f *File) Sync(set *documents.Set, path string) {
 			b.leave(now == nil, now != nil && b.madeBefore(now, string(disk.Data)))
 		}
 	}
+}
+
+// beside reports whether a file has had another content than a document since that became dirty. The file's review has not seen that content
+// yet: the text which the review knows is in the client alone.
+func beside(doc *documents.Document, path string) bool {
+	if doc.Base.Unreadable != "" || doc.LikeFile(doc.Base.Data) == string(doc.Base.Data) {
+		return false
+	}
+	return atomicfile.Read(filepath.Dir(path), filepath.Base(path)).Same(doc.Base)
 }
 
 // Remake brings the buffers of a file up to date with its review.
