@@ -279,7 +279,7 @@ func isAt(at *session, d *sessions.Diff, path string) bool {
 }
 
 func (s *Server) undoCommand(at *session, r *request, _ string) {
-	call(s, "diff/undo", rpc.UndoParams{Workspace: at.folder.path}, func(undone rpc.UndoResult, err error) {
+	s.undo(at, rpc.UndoParams{Workspace: at.folder.path}, func(undone rpc.UndoResult, err error) {
 		if err != nil {
 			s.saysError(at, r, err)
 			return

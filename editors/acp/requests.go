@@ -42,8 +42,8 @@ func (r *request) answer(result any, err error) {
 func (r *request) endsAsPrompt(at *session) {
 	r.onCancel = func() {
 		r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil)
-		if at.accepting != nil {
-			at.accepting.stop()
+		if at.writing != nil {
+			at.writing.stop()
 		}
 	}
 }

@@ -60,14 +60,23 @@ func (s *Server) diffDecide(r *request, method string) {
 }
 
 func (s *Server) diffUndo(r *request) {
-	_, workspace, ok := s.placeOf(r)
+	at, workspace, ok := s.placeOf(r)
 	if !ok {
 		return
 	}
 	var p rpc.UndoParams
 	r.decode(&p)
 	p.Workspace = workspace
-	call(s, "diff/undo", p, func(undone json.RawMessage, err error) { r.answer(undone, err) })
+	s.undo(at, p, func(undone rpc.UndoResult, err error) { r.answer(undone, err) })
+}
+
+// undo takes a decision back: by the editor, if that is to write files. at may be nil.
+func (s *Server) undo(at *session, p rpc.UndoParams, then func(rpc.UndoResult, error)) {
+	if at != nil && at.through && s.canWriteThrough(at) && !p.DryRun {
+		s.undoThrough(at, p, then)
+		return
+	}
+	call(s, "diff/undo", p, then)
 }
 
 // decide makes a decision: the editor writes the files, if it is to.

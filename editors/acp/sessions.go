@@ -44,7 +44,7 @@ type session struct {
 	approvals map[string]*askedApproval // pending, by id
 	over      map[string]bool           // approvals that have ended, by id
 	commands  []*request                // that have no answer yet
-	accepting *accepting                // an accept that the editor writes; or nil
+	writing   *writing                  // what the editor writes now; or nil
 	rewound   []string                  // turns that /rewind removes here
 	back      string                    // the prompt of the first turn that another client has removed, until the editor is told
 }

@@ -7,34 +7,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
-	"cursord/editors/acp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
 
-// writeLimit bounds how long an editor may take to read or write a file. Some never answer.
-const writeLimit = time.Minute
-
 // An accepting is an accept whose files the editor writes, one after the other. Each file is a decision of its own.
 type accepting struct {
-	s    *Server
-	at   *session
-	p    rpc.DecideParams
-	left []*sessions.Diff // the files that are still to be written, with the chosen hunks
-	done accepted
-	then func(accepted, error)
+	writing
+	p      rpc.DecideParams
+	left   []*sessions.Diff // the files that are still to be written, with the chosen hunks
+	others []*sessions.Diff // those that the daemon writes, as far as the editor was not asked about them
+	ids    []string         // the hunks of those that the daemon may write
+	done   accepted
+	then   func(accepted, error)
 
-	err     error // why the last file was left that was
-	stopped bool
-	abort   func() // gives up the request that the editor has not answered; nil before the first
+	err error // why the last file was left that was
 }
-
-var errStopped = errors.New("it was cancelled")
 
 // An accepted is what was decided, and by how many decisions.
 type accepted struct {
@@ -42,60 +33,102 @@ type accepted struct {
 	decisions int
 }
 
-// stop ends an accepting: what the editor has not written stays to be reviewed.
-func (a *accepting) stop() {
-	if a.stopped = true; a.abort != nil {
-		a.abort()
-	}
-}
-
 // acceptThrough accepts hunks of a copy. For each file it opens the editor's text as a document of this client, so that the daemon answers
-// with edits and writes nothing; the editor writes the text with these. What is no change of a text the daemon writes.
+// with edits and writes nothing; the editor writes the text with these. What is no change of a text the daemon writes, unless the editor has
+// such a file unsaved.
 func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(accepted, error)) {
 	call(s, "diff/list", rpc.DiffParams{Workspace: at.folder.path}, func(list rpc.DiffList, err error) {
 		if err != nil {
 			then(accepted{}, err)
 			return
 		}
-		a := &accepting{s: s, at: at, p: p}
+		a := &accepting{writing: writing{s: s, at: at}, p: p}
 		a.then = func(done accepted, err error) {
-			at.accepting = nil
+			at.writing = nil
 			then(done, err)
 		}
-		at.accepting = a
-		others := []string{}
+		at.writing = &a.writing
+		chosen := 0
 		for _, d := range list.Diffs {
 			ours := *d
 			ours.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h sessions.Hunk) bool { return !selects(&p, d, &h) })
+			chosen += len(ours.Hunks)
 			text := d.Kind == sessions.DiffModified && d.OldPath == "" &&
 				!slices.ContainsFunc(ours.Hunks, func(h sessions.Hunk) bool { return !h.Isolated || h.Kind != "text" })
 			switch {
 			case len(ours.Hunks) == 0:
-			case text && p.Lines == nil:
+			case text:
 				a.left = append(a.left, &ours)
 			default:
-				for i := range ours.Hunks {
-					others = append(others, ours.Hunks[i].ID)
-				}
+				a.others = append(a.others, &ours)
 			}
 		}
-		if len(a.left) == 0 {
+		if chosen == 0 || p.Lines != nil && chosen > 1 { // the daemon says what is wrong
 			atOnce(s, "diff/accept", p, a.then)
 			return
 		}
-		if len(others) == 0 {
-			a.next()
+		a.checkOthers()
+	})
+}
+
+// checkOthers takes those files out of the others that the editor has unsaved, and then has the daemon write the rest.
+func (a *accepting) checkOthers() {
+	if len(a.others) == 0 {
+		a.acceptOthers()
+		return
+	}
+	d := a.others[0]
+	a.others = a.others[1:]
+	stays := func(why error) { a.skip(d, why); a.checkOthers() }
+	accept := func() {
+		for i := range d.Hunks {
+			a.ids = append(a.ids, d.Hunks[i].ID)
+		}
+		a.checkOthers()
+	}
+	if !slices.ContainsFunc(d.Hunks, func(h sessions.Hunk) bool { return h.Isolated }) { // they are on disk already
+		accept()
+		return
+	}
+	a.held(cmp.Or(d.OldPath, d.Path), func(has held, err error) {
+		switch {
+		case a.stopped:
+			a.then(a.done, errStopped)
+		case err != nil:
+			stays(unread(d.Path, "it was not accepted", err))
+		case has.unsaved:
+			stays(&rpc.Error{
+				Code: rpc.CodeInternal, Data: rpc.ErrorData{Kind: api.KindConflict},
+				Message: "the editor has changes of " + d.Path + " that are not saved, and this accept is not only one of its text, so it was not accepted: " +
+					"save the file or close it, and accept again",
+			})
+		default:
+			accept()
+		}
+	})
+}
+
+// unread is the error for a file of which the editor does not say what it holds.
+func unread(path, so string, err error) error {
+	return fmt.Errorf("the editor did not say what %s holds, so %s: %w", path, so, err)
+}
+
+func (a *accepting) acceptOthers() {
+	if len(a.ids) == 0 {
+		a.next()
+		return
+	}
+	rest := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &a.ids, Lines: a.p.Lines, Both: a.p.Both, Replace: a.p.Replace}
+	if len(a.left) == 0 && len(a.done.Skipped) == 0 {
+		rest = a.p
+	}
+	call(a.s, "diff/accept", rest, func(done api.Decided, err error) {
+		if err != nil {
+			a.then(a.done, err)
 			return
 		}
-		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both, Replace: p.Replace}
-		call(s, "diff/accept", rest, func(done api.Decided, err error) {
-			if err != nil {
-				a.then(a.done, err)
-				return
-			}
-			a.add(done)
-			a.next()
-		})
+		a.add(done)
+		a.next()
 	})
 }
 
@@ -128,18 +161,23 @@ func (a *accepting) add(done api.Decided) {
 	}
 }
 
-// leaves leaves a file to be reviewed, and goes on with the next one.
-func (a *accepting) leaves(d *sessions.Diff, why error) {
+// skip leaves a file to be reviewed.
+func (a *accepting) skip(d *sessions.Diff, why error) {
 	kind := cmp.Or(kindOf(why), api.KindUnavailable)
 	a.err = why
 	a.done.Skipped = append(a.done.Skipped, api.Skipped{Path: d.Path, Kind: kind, Message: why.Error()})
+}
+
+// leaves leaves a file to be reviewed, and goes on with the next one.
+func (a *accepting) leaves(d *sessions.Diff, why error) {
+	a.skip(d, why)
 	a.next()
 }
 
 // next accepts the next file.
 func (a *accepting) next() {
 	switch {
-	case len(a.left) == 0 && a.done.decisions == 0 && len(a.done.Skipped) == 1:
+	case len(a.left) == 0 && a.done.decisions == 0 && len(a.done.Skipped) == 1 && a.err != nil:
 		a.then(a.done, a.err)
 		return
 	case len(a.left) == 0:
@@ -155,81 +193,66 @@ func (a *accepting) next() {
 		a.leaves(d, &rpc.Error{Code: rpc.CodeInternal, Message: d.Path + " has changed since you saw it", Data: rpc.ErrorData{Kind: api.KindConflict}})
 		return
 	}
-	a.text(d, func(text string, err error) {
+	a.text(d.Path, func(text string, err error) {
 		switch {
 		case a.stopped:
 			a.then(a.done, errStopped)
 		case err != nil:
-			a.leaves(d, fmt.Errorf("the editor did not say what %s holds, so it was not accepted: %w", d.Path, err))
+			a.leaves(d, unread(d.Path, "it was not accepted", err))
 		default:
 			a.accept(d, text)
 		}
 	})
 }
 
-// text calls then with the editor's text of a file. That on disk would not do: what is unsaved in the editor would be lost.
-func (a *accepting) text(d *sessions.Diff, then func(string, error)) {
-	a.askInTime("fs/read_text_file", protocol.ReadParams{SessionID: a.at.info.ID, Path: a.shown(d)}, func(m rpc.Message, err error) {
-		var read protocol.ReadResult
-		if err == nil && (protocol.Decode(m.Result, &read) != nil || read.Content == nil) {
-			err = errors.New("fs/read_text_file: the answer has no content")
-		}
-		if err != nil {
-			then("", err)
-			return
-		}
-		then(*read.Content, nil)
-	})
-}
-
-// shown is a file's path as the editor spells it.
-func (a *accepting) shown(d *sessions.Diff) string {
-	return filepath.Join(a.at.cwd, filepath.FromSlash(d.Path))
-}
-
 // accept accepts the chosen hunks of a file in a text, and has the editor write what becomes of it.
 func (a *accepting) accept(d *sessions.Diff, text string) {
-	l := a.s.need()
-	uri := paths.URI(filepath.Join(a.at.folder.path, filepath.FromSlash(d.Path)))
-	closes := func() { _ = l.client.Notify("document/didClose", rpc.DidCloseParams{URI: uri}) } // the connection's end closes it too
+	doc, err := a.open(d.Path, text)
+	if err != nil {
+		a.leaves(d, err)
+		return
+	}
 	ids := []string{}
 	for i := range d.Hunks {
 		ids = append(ids, d.Hunks[i].ID)
 	}
-	if err := l.client.Notify("document/didOpen", rpc.DidOpenParams{URI: uri, Version: 1, Text: &text}); err != nil {
-		a.leaves(d, unreachable())
-		return
+	disk, diskErr := os.ReadFile(a.shown(d.Path))
+	params := rpc.DecideParams{
+		Workspace: a.p.Workspace, Hunks: &ids, Lines: a.p.Lines, Both: a.p.Both, Replace: a.p.Replace, Comment: a.p.Comment, AsEdits: true,
 	}
-	params := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &ids, Both: a.p.Both, Replace: a.p.Replace, Comment: a.p.Comment, AsEdits: true}
 	call(a.s, "diff/accept", params, func(done api.Decided, err error) {
 		if err != nil {
-			closes()
+			doc.close()
 			a.leaves(d, inText(d, text, err))
 			return
 		}
+		takeBack := func(why error) {
+			call(a.s, "diff/undo", rpc.UndoParams{Workspace: a.p.Workspace, Decision: done.Decision}, func(rpc.UndoResult, error) {
+				doc.close()
+				a.leaves(d, why)
+			})
+		}
 		now, changed := edited(text, done.Edits, d.Path)
-		if !changed {
-			closes()
+		switch {
+		case changed:
+		case diskErr == nil && done.Applied > 0 && !sameText(string(disk), text): // somebody has written the file meanwhile
+			takeBack(&rpc.Error{
+				Code: rpc.CodeInternal, Data: rpc.ErrorData{Kind: api.KindConflict},
+				Message: d.Path + " has changed on disk beneath the editor's text, so it was not accepted: load or save it in the editor, and accept again",
+			})
+			return
+		default:
+			doc.close()
 			a.add(done)
 			a.next()
 			return
 		}
-		_ = l.client.Notify("document/didChange", rpc.DidChangeParams{URI: uri, Version: 2, Text: now})
-		before, _ := os.Stat(a.shown(d))
-		a.askInTime("fs/write_text_file", protocol.WriteParams{SessionID: a.at.info.ID, Path: a.shown(d), Content: now}, func(_ rpc.Message, err error) {
-			if err == nil && now != text && unchanged(before, a.shown(d)) {
-				err = errors.New("it says that it did, and the file has not changed")
-			}
+		doc.write(now, func(err error) {
 			if err != nil {
-				call(a.s, "diff/undo", rpc.UndoParams{Workspace: a.p.Workspace, Decision: done.Decision}, func(rpc.UndoResult, error) {
-					closes()
-					a.leaves(d, fmt.Errorf("the editor did not write %s, so it was not accepted: %w", d.Path, err))
-				})
+				takeBack(fmt.Errorf("the editor did not write %s, so it was not accepted: %w", d.Path, err))
 				return
 			}
-			saved := 2
-			_ = l.client.Notify("document/didSave", rpc.DidSaveParams{URI: uri, Version: &saved})
-			closes()
+			doc.close()
 			done.Edits = nil
 			a.add(done)
 			a.next()
@@ -250,74 +273,87 @@ func inText(d *sessions.Diff, text string, err error) error {
 	}
 }
 
-// unchanged reports whether nobody has written a file since it was looked at.
-func unchanged(before os.FileInfo, path string) bool {
-	now, err := os.Stat(path)
-	return err == nil && before != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime()) && before.Size() == now.Size()
-}
-
-// askInTime asks the editor and calls then once: with the answer, or with an error if it refuses, takes too long, or is asked no more.
-func (a *accepting) askInTime(method string, params any, then func(rpc.Message, error)) {
-	var limit *time.Timer
-	s := a.s
-	id := s.ask(method, params, func(m rpc.Message) {
-		limit.Stop()
-		if m.Error == nil {
-			then(m, nil)
+// undoThrough takes a decision back as acceptThrough makes it. The editor writes the file if there is only one, so that either all is taken back or
+// nothing; of several, none may be unsaved in the editor.
+func (s *Server) undoThrough(at *session, p rpc.UndoParams, then func(rpc.UndoResult, error)) {
+	w := &writing{s: s, at: at}
+	at.writing = w
+	end := func(result rpc.UndoResult, err error) {
+		at.writing = nil
+		then(result, err)
+	}
+	dry := p
+	dry.DryRun = true
+	call(s, "diff/undo", dry, func(would rpc.UndoResult, err error) {
+		if err != nil || would.Step == nil || len(would.Diffs) > 0 { // a daemon of an older build has taken it back
+			end(would, err)
 			return
 		}
-		e := &rpc.Error{}
-		_ = protocol.Decode(m.Error, e)
-		then(m, fmt.Errorf("%s: %s", method, e.Message))
-	})
-	giveUp := func(err error) {
-		if s.asked[id] != nil {
-			limit.Stop()
-			s.withdraw(id)
-			then(rpc.Message{}, err)
+		var only *held
+		left := would.Step.Paths
+		var check func()
+		check = func() {
+			if len(left) == 0 {
+				w.undo(p, would.Step, only, end)
+				return
+			}
+			path := left[0]
+			left = left[1:]
+			w.held(path, func(has held, err error) {
+				switch one := len(would.Step.Paths) == 1; {
+				case errors.Is(err, errStopped):
+					end(rpc.UndoResult{}, err)
+				case err != nil:
+					end(rpc.UndoResult{}, unread(path, "nothing was taken back", err))
+				case has.unsaved && !one:
+					end(rpc.UndoResult{}, &rpc.Error{
+						Code: rpc.CodeInternal, Data: rpc.ErrorData{Kind: api.KindConflict},
+						Message: "the editor has changes of " + path + " that are not saved, and this decision is about more files, so nothing was taken back: " +
+							"save the file or close it, and send /undo again",
+					})
+				default:
+					if one && has.known {
+						only = &has
+					}
+					check()
+				}
+			})
 		}
-	}
-	a.abort = func() { giveUp(errStopped) }
-	limit = time.AfterFunc(writeLimit, func() {
-		s.post(func() { giveUp(fmt.Errorf("%s: no answer within %v", method, writeLimit)) })
+		check()
 	})
 }
 
-// edited returns a text with the edits of its file, and whether there are any.
-func edited(text string, all []api.DocumentEdits, path string) (string, bool) {
-	changed := false
-	for _, of := range all {
-		if of.Path != path {
-			continue
-		}
-		for _, e := range slices.Backward(of.Edits) { // so that the places of the others stay
-			from, to := offset(text, e.Range.Start), offset(text, e.Range.End)
-			text = text[:from] + e.NewText + text[max(from, to):]
-			changed = true
-		}
+// undo takes a decision back: about the file that the editor holds, if only is not nil; else on disk.
+func (w *writing) undo(p rpc.UndoParams, step *api.Step, only *held, then func(rpc.UndoResult, error)) {
+	if only == nil {
+		call(w.s, "diff/undo", p, then)
+		return
 	}
-	return text, changed
-}
-
-// offset returns the place of a position in bytes. Characters are counted in UTF-16.
-func offset(text string, p api.Position) int {
-	at := 0
-	for range p.Line {
-		n := strings.IndexByte(text[at:], '\n')
-		if n < 0 {
-			return len(text)
-		}
-		at += n + 1
+	path := step.Paths[0]
+	doc, err := w.open(path, only.text)
+	if err != nil {
+		then(rpc.UndoResult{}, err)
+		return
 	}
-	units := 0
-	for i, c := range text[at:] {
-		if units >= p.Character || c == '\n' {
-			return at + i
+	p.AsEdits = true
+	call(w.s, "diff/undo", p, func(undone rpc.UndoResult, err error) {
+		now, changed := edited(only.text, undone.Edits, path)
+		if err != nil || !changed {
+			doc.close()
+			then(undone, err)
+			return
 		}
-		units++
-		if c > 0xffff {
-			units++
-		}
-	}
-	return len(text)
+		doc.write(now, func(err error) {
+			if err != nil {
+				call(w.s, "diff/redo", rpc.RedoParams{Workspace: p.Workspace, Decision: undone.Step.Decision}, func(rpc.UndoResult, error) {
+					doc.close()
+					then(rpc.UndoResult{}, fmt.Errorf("the editor did not write %s, so nothing was taken back: %w", path, err))
+				})
+				return
+			}
+			doc.close()
+			undone.Edits = nil
+			then(undone, nil)
+		})
+	})
 }
