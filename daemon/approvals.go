@@ -33,7 +33,7 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 		why = "the turn is being ended"
 	}
 	if req.Call != nil {
-		w.startCall(c, t, req.Call, true)
+		w.startCall(c, t, req.Call, true, true)
 	}
 	if calls := t.openCalls[req.CallID]; req.CallID != "" && len(calls) > 0 {
 		last := calls[len(calls)-1]
@@ -109,7 +109,7 @@ func (w *workspace) settleIn(c *commit, q *question, a *sessions.Approval) {
 	delete(w.questions, q.approval.ID)
 	w.put(c, a, nil)
 	if call := q.request.Call; call != nil && a.Allowed() {
-		w.startCall(c, q.turn, call, true) // so that it has begun no earlier, should the daemon be killed
+		w.startCall(c, q.turn, call, true, false) // so that it has begun no earlier, should the daemon be killed
 	}
 	w.ending[a.ID] = a
 	c.after = append(c.after, func() { delete(w.ending, a.ID) })

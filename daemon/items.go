@@ -100,7 +100,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 		for _, ev := range e.events {
 			switch ev := ev.(type) {
 			case agent.ToolStart:
-				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call, false))
+				items.Started = append(items.Started, w.startCall(&c, t, &ev.Call, false, false))
 			case agent.ToolEnd:
 				t.denied.Add(ev.Call.Denials)
 				items.Ended = append(items.Ended, w.endCall(&c, t, &ev.Call, sessions.ItemStatus(ev.State)))
@@ -298,8 +298,8 @@ func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 }
 
 // startCall opens the item of a tool call that begins, or for which the agent asks a permission, and returns its id. A call that begins
-// keeps the item that its question has opened.
-func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call, asked bool) string {
+// keeps the item that its question has opened. waits says that the question has no answer yet.
+func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call, asked, waits bool) string {
 	w.endText(c, t, sessions.ItemCompleted)
 	t.unflushed = nil
 	open := t.openCalls[call.ID]
@@ -311,6 +311,7 @@ func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call, asked bo
 		item = w.newItem(t, sessions.ItemTool)
 	}
 	t.openCalls[call.ID] = append(open, openCall{item.Index, item.StartedAt, asked})
+	item.Waits = waits
 	return w.putCall(c, item, call)
 }
 

@@ -188,9 +188,9 @@ func kind(words ...any) map[string][]any { return map[string][]any{"kind": words
 var unions = map[string][]variant{
 	"Item": {
 		{"TextItem", "An item that is text: the agent's words, its thoughts or its plan, or a notice of the daemon.",
-			"id turnId sessionId workspace index kind status text? reason? startedAt endedAt? seq", kind("assistant", "thinking", "plan", "notice")},
+			"id turnId sessionId workspace index kind status text? reason? waits? startedAt endedAt? seq", kind("assistant", "thinking", "plan", "notice")},
 		{"ToolItem", "An item that is a call of a tool.",
-			"id turnId sessionId workspace index kind status tool changes? moreChanges? startedAt endedAt? seq", kind("tool")},
+			"id turnId sessionId workspace index kind status tool changes? moreChanges? waits? startedAt endedAt? seq", kind("tool")},
 	},
 	"Context": {
 		{"FileContext", "A file that the agent is to look at.", "kind path range?", kind("file")},

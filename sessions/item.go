@@ -43,6 +43,7 @@ type Item struct {
 	// Changes is what a call has changed in files, in the order in which it did; it comes when the call has ended.
 	Changes     []Change `json:"changes,omitempty"`
 	MoreChanges int      `json:"moreChanges,omitempty"` // how many changes are not in Changes, because there were too many
+	Waits       bool     `json:"waits,omitempty"`       // a running call has not begun: the agent asks a person for it
 	StartedAt   Time     `json:"startedAt"`
 	EndedAt     *Time    `json:"endedAt,omitempty"`
 	Seq         uint64   `json:"seq"`
