@@ -21,11 +21,11 @@ const (
 
 // A trusting is the question whether the agent may work in a folder, until it is answered.
 type trusting struct {
-	by      *prompt             // in whose session it is put
-	waiting []*prompt           // those that wait for the answer, by included
-	wanted  string              // the folder to trust
-	request string              // by which a person is asked; "" before that
-	end     func(status string) // ends the call as which the question is shown
+	by      *prompt                  // in whose session it is put
+	waiting []*prompt                // those that wait for the answer, by included
+	wanted  string                   // the folder to trust
+	request string                   // by which a person is asked; "" before that
+	end     func(status, why string) // ends the call as which the question is shown; why it has failed, or ""
 }
 
 // add has a prompt wait, in the order in which prompts came.
@@ -69,7 +69,7 @@ func (s *Server) leaves(p *prompt) {
 		return
 	}
 	if q.request != "" {
-		q.end(protocol.Failed)
+		q.end(protocol.Failed, "The prompt was cancelled.")
 		s.withdraw(q.request)
 	}
 	s.goOn(folder)
@@ -83,7 +83,7 @@ func (s *Server) askTrustAgain(folder string) {
 	}
 	call(s, "workspace/trust", rpc.TrustParams{Workspace: q.wanted, Trusted: true, DryRun: true}, func(now api.TrustResult, err error) {
 		if err == nil && now.Trusted && s.trusting[folder] == q && s.asked[q.request] != nil {
-			q.end(protocol.Completed)
+			q.end(protocol.Completed, "")
 			s.withdraw(q.request)
 			s.goOn(folder)
 		}
@@ -127,8 +127,12 @@ func (s *Server) askPerson(q *trusting, unused []string) {
 	}
 	s.update(session, protocol.Encode(&question))
 	question.Update = ""
-	q.end = func(status string) {
-		s.update(session, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
+	q.end = func(status, why string) {
+		ended := protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}
+		if why != "" {
+			ended.Content = append(slices.Clone(question.Content), protocol.TextContent(why))
+		}
+		s.update(session, protocol.Encode(&ended))
 	}
 	params := protocol.PermissionParams{SessionID: session, ToolCall: question, Options: []protocol.PermissionOption{
 		{OptionID: trustOption, Name: "Trust this folder", Kind: "allow_once"},
@@ -141,11 +145,11 @@ func (s *Server) askPerson(q *trusting, unused []string) {
 			return
 		}
 		call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true}, func(_ api.TrustResult, err error) {
-			status := protocol.Completed
 			if err != nil {
-				status = protocol.Failed
+				q.end(protocol.Failed, failure(err, "workspace/trust").Message)
+			} else {
+				q.end(protocol.Completed, "")
 			}
-			q.end(status)
 			switch {
 			case s.trusting[folder] != q: // the prompt was cancelled meanwhile
 			case err != nil:
@@ -164,20 +168,20 @@ func (s *Server) notNow(folder string, q *trusting) {
 		if s.trusting[folder] != q { // the prompt was cancelled meanwhile
 			return
 		}
-		q.end(protocol.Failed)
 		switch {
 		case err != nil:
-			s.distrust(folder, err)
 		case now.Trusted:
-			s.distrust(folder, &rpc.Error{
+			err = &rpc.Error{
 				Code: rpc.CodeInternal, Message: "the agent did not begin, because nobody allowed it here, although " + q.wanted + " was trusted elsewhere meanwhile",
 				Data: rpc.ErrorData{Path: q.wanted, Hint: "send the prompt again to have it begin"},
-			})
+			}
 		default:
-			s.distrust(folder, &rpc.Error{Code: rpc.CodeInternal, Message: q.wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
+			err = &rpc.Error{Code: rpc.CodeInternal, Message: q.wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
 				Kind: api.KindWorkspaceUntrusted, Path: q.wanted, Hint: "send the prompt again to be asked again, or run: cursord trust " + q.wanted,
-			}})
+			}}
 		}
+		q.end(protocol.Failed, failure(err, "workspace/trust").Message)
+		s.distrust(folder, err)
 	})
 }
 

@@ -4,6 +4,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -209,8 +210,10 @@ func TestTrust(t *testing.T) {
 				require.Equal(t, 1, asked)
 				last = "completed"
 			}
-			require.Equal(t, []string{"pending", last}, callsOf(c.updates(s, mark, first))[0].statuses)
+			call := callsOf(c.updates(s, mark, first))[0]
+			require.Equal(t, []string{"pending", last}, call.statuses)
 			if !one.runs {
+				require.Contains(t, fmt.Sprint(call.content), w.Root+" is not trusted, so the agent did not begin – send the prompt again")
 				require.Empty(t, w.Runs())
 			}
 		})
