@@ -235,6 +235,10 @@ func valuesOf(o protocol.ConfigOption) string {
 // change changes a session, and then answers with what answer returns.
 func (s *Server) change(r *request, at *session, u rpc.SessionUpdateParams, answer func() any) {
 	u.SessionID = at.info.ID
+	mode := at.info.Mode // as the editor has it
+	if r.method == "session/set_mode" {
+		mode = *u.Mode
+	}
 	at.setting++
 	call(s, "session/update", u, func(now rpc.SessionResult, err error) {
 		at.setting--
@@ -244,7 +248,9 @@ func (s *Server) change(r *request, at *session, u rpc.SessionUpdateParams, answ
 			if now.Session.Seq > at.info.Seq {
 				at.info = now.Session
 			}
-			r.answer(answer(), nil)
+			if r.answer(answer(), nil); at.info.Mode != mode {
+				s.tellMode(at)
+			}
 		}
 		s.tellOptions(at) // what has changed beside it, and the options after a change of the mode
 	})

@@ -332,9 +332,14 @@ func (s *Server) tellSession(at *session, info *sessions.Session) {
 		return
 	}
 	if was.Mode != info.Mode {
-		s.update(info.ID, protocol.Encode(protocol.ModeUpdate{Update: "current_mode_update", CurrentModeID: string(info.Mode)}))
+		s.tellMode(at)
 	}
 	s.tellOptions(at)
+}
+
+// tellMode tells the editor the mode, for editors that show it apart from the choices.
+func (s *Server) tellMode(at *session) {
+	s.update(at.info.ID, protocol.Encode(protocol.ModeUpdate{Update: "current_mode_update", CurrentModeID: string(at.info.Mode)}))
 }
 
 // tellOptions tells the editor the choices of a session, if it has others.

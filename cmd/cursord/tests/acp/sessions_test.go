@@ -214,6 +214,17 @@ func TestOtherClients(t *testing.T) {
 	c.update(mark, "session_info_update", "Another title")
 	c.update(mark, "current_mode_update", "plan")
 	c.update(mark, "config_option_update")
+
+	// A mode that the editor chooses as one of the options is one of its modes, too. An editor that chooses a mode knows it.
+	mark = c.mark()
+	c.must("session/set_config_option", world.Obj{"sessionId": s, "configId": "mode", "value": "ask"}, nil)
+	c.update(mark, "current_mode_update", "ask")
+	mark = c.mark()
+	c.must("session/set_mode", world.Obj{"sessionId": s, "modeId": "plan"}, nil)
+	c.update(mark, "config_option_update", "plan")
+	for _, u := range c.updates(s, mark, "") {
+		require.NotEqual(t, "current_mode_update", u.Update.SessionUpdate)
+	}
 }
 
 // TestJoinsRunningTurn: an editor that loads or resumes a session whose turn runs gets the rest of it, each word once, and may cancel it.
