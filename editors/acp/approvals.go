@@ -9,6 +9,7 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
+	"cursord/editors/acp/updates"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -85,6 +86,14 @@ func (s *Server) endQuestion(at *session, id, status string) {
 // approval asks the editor's person, or withdraws the question once it has ended, here or elsewhere.
 func (s *Server) approval(at *session, a *sessions.Approval) {
 	asked := at.approvals[a.ID]
+	if a.Status != sessions.ApprovalPending && a.Kind == sessions.ApprovalPermission {
+		switch {
+		case a.Allowed():
+			at.tell.Settled(a.ItemID, true, "")
+		case asked == nil:
+			at.tell.Settled(a.ItemID, false, "This was not allowed.")
+		}
+	}
 	switch {
 	case a.Status == sessions.ApprovalPending && asked == nil:
 		s.askApproval(at, a)
@@ -105,7 +114,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 }
 
 func (s *Server) askApproval(at *session, a *sessions.Approval) {
-	question := protocol.ToolCall{ToolCallID: a.ID, Title: plaintext.Visible(a.Title, ""), Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
+	question := protocol.ToolCall{ToolCallID: a.ID, Title: updates.Titled(a.Title, a.Command), Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
 	if question.Title == "" {
 		question.Title = "The agent asks"
 	}
@@ -177,13 +186,21 @@ const (
 	noSuchAnswer = "This editor gave an answer that was not offered (%q). It counts as a no.\n"
 )
 
+// tagOf returns the id by which people name an approval.
+func tagOf(a *sessions.Approval) string {
+	tag, _, _ := strings.Cut(a.ID, "-")
+	return tag
+}
+
+// inWords says how to answer a question that takes a text alone: the request for a permission has no place for one.
+const inWords = "Answer in a terminal: `cursord approve %s --text \"…\"`"
+
 // answerApproval gives the daemon a person's answer. What is not understood is no yes: a person who closes the question says no, and an
 // editor that cannot ask leaves it to the other clients.
 func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 	var said protocol.PermissionResult
 	if m.Error != nil || protocol.Decode(m.Result, &said) != nil {
-		tag, _, _ := strings.Cut(a.ID, "-")
-		s.remark(a, couldNotAsk, tag)
+		s.remark(a, couldNotAsk, tagOf(a))
 		return
 	}
 	params := rpc.ApprovalAnswerParams{ApprovalID: a.ID}
@@ -222,6 +239,9 @@ func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 		all = append(all, protocol.TextContent(protocol.Fenced(language, detail)))
 	} else if detail != "" {
 		all = append(all, protocol.TextContent(detail))
+	}
+	if a.Text && len(a.Options) == 0 {
+		all = append(all, protocol.TextContent(fmt.Sprintf(inWords, tagOf(a))))
 	}
 	if longNames(a) {
 		var b strings.Builder

@@ -65,6 +65,22 @@ func (s *Session) Waits(itemID string) string {
 	return known.id
 }
 
+// Settled takes the end of the question about the call of an item: the call begins, or has failed before the agent says so. words say why.
+func (s *Session) Settled(itemID string, allowed bool, words string) {
+	known := s.toolOf(itemID)
+	if known == nil || known.status == "" || known.unseen || known.ended() || allowed && known.status == protocol.InProgress {
+		return
+	}
+	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: known.id, Status: protocol.InProgress}
+	if !allowed {
+		now.Status, known.refused = protocol.Failed, true
+		now.Content = []protocol.Content{protocol.TextContent(words)}
+		known.isNews(now.Content)
+	}
+	known.status = now.Status
+	s.emit(protocol.Encode(&now))
+}
+
 // Shown notes that the client was asked about a call before the call began, under the id question. The call keeps this id for the client, and
 // ends with the turn at the latest. If the turn does not run, or the call has such an id already, Shown does nothing and returns false.
 func (s *Session) Shown(turnID, callID, question string) bool {
@@ -242,7 +258,11 @@ func (s *Session) Item(i *sessions.Item, past bool) {
 		}
 		s.plan(known.tool, i.Tool.Todos)
 	default:
-		if known.tool != nil && known.tool.ended() && (known.tool.unseen || len(i.Changes) == 0 && !known.tool.changes) {
+		switch has := known.tool; {
+		case has == nil || !has.ended():
+		case has.refused && i.Status == sessions.ItemRunning:
+			return
+		case !has.refused && (has.unseen || len(i.Changes) == 0 && !has.changes):
 			return // it comes again
 		}
 		if known.tool == nil {

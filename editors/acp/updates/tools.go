@@ -3,10 +3,12 @@ package updates
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"cursord/agent/jsontext"
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
 	"cursord/sessions"
@@ -21,6 +23,7 @@ type tool struct {
 	status    string // "": the client does not know the call
 	unseen    bool   // it had ended before the client came
 	changes   bool   // the client has changes of files by the call
+	refused   bool   // the client was told that it has failed, because it was not allowed; the agent has not ended it
 	asked     bool   // the client was asked whether the call may begin, and knows no more of it
 	title     string
 	kind      string
@@ -46,7 +49,7 @@ func kindOf(name string) string {
 // call tells the client what is new of a call. A call that has ended comes again with what it has changed in files.
 func (s *Session) call(i *sessions.Item, known *tool, past bool) {
 	t := i.Tool
-	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: known.id, Status: statusOf(i.Status)}
+	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: known.id, Status: statusOf(i)}
 	if known.status == "" {
 		now.Update = "tool_call"
 	}
@@ -55,7 +58,7 @@ func (s *Session) call(i *sessions.Item, known *tool, past bool) {
 		known.asked, known.kind = false, kindOf(t.Name)
 		now.Kind = known.kind
 		if bytes.HasPrefix(t.Args, []byte("{")) && len(t.Args) <= maxInput {
-			now.RawInput = t.Args
+			now.RawInput = visible(t.Args)
 		}
 	}
 	content, line := s.changed(i, past), 0
@@ -76,6 +79,7 @@ func (s *Session) call(i *sessions.Item, known *tool, past bool) {
 		}
 	}
 	known.status, known.changes = now.Status, len(i.Changes) > 0
+	known.refused = false
 	if changed {
 		s.emit(protocol.Encode(&now))
 	}
@@ -92,13 +96,51 @@ func (t *tool) isNews(content []protocol.Content) bool {
 	return news
 }
 
-func titleOf(t *sessions.Tool) string {
-	return plaintext.Visible(cmp.Or(t.Title, t.RawName, t.Name), "")
+func titleOf(t *sessions.Tool) string { return Titled(cmp.Or(t.Title, t.RawName, t.Name), t.Command) }
+
+// Titled returns a title as one line for people. One that is no more than the first line of a command has all lines, as far as there is room.
+func Titled(title, command string) string {
+	if bare := strings.TrimPrefix(title, "`"); strings.Contains(strings.TrimSpace(command), "\n") && bare == plaintext.OneLine("", command) {
+		title = plaintext.OneLine("", plaintext.Joined(command))
+	}
+	return plaintext.Visible(title, "")
 }
 
-func statusOf(status sessions.ItemStatus) string {
-	switch status {
+// visible returns JSON whose strings show the characters that a terminal would take for its own. The ends of lines and tabs stay.
+func visible(raw json.RawMessage) json.RawMessage {
+	out, from := json.RawMessage(nil), 0
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			i++
+			continue
+		}
+		end := jsontext.StringEnd(raw, i)
+		if end < 0 {
+			return raw
+		}
+		text := jsontext.Value(raw[i:end]).Text()
+		lines := strings.Split(text, "\r\n")
+		for n, line := range lines {
+			lines[n] = plaintext.Visible(line, "\n\t")
+		}
+		if shown := strings.Join(lines, "\r\n"); shown != text {
+			out = jsontext.AppendQuoted(append(out, raw[from:i]...), shown)
+			from = end
+		}
+		i = end
+	}
+	if from == 0 {
+		return raw
+	}
+	return append(out, raw[from:]...)
+}
+
+func statusOf(i *sessions.Item) string {
+	switch i.Status {
 	case sessions.ItemRunning:
+		if i.Waits || i.Kind == sessions.ItemPlan || i.Tool.Name == "question" { // these two are over once they are answered
+			return protocol.Pending
+		}
 		return protocol.InProgress
 	case sessions.ItemCompleted:
 		return protocol.Completed

@@ -5,6 +5,9 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,6 +41,8 @@ func TestApprovals(t *testing.T) {
 			require.Equal(t, one.runs, w.Get("ran.txt") == "ran\n")
 			calls := callsOf(c.updates(s, mark, id))
 			require.Len(t, calls, 1, "the question and the call are one")
+			require.Equal(t, "pending", calls[0].statuses[0])
+			require.Equal(t, one.runs, slices.Contains(calls[0].statuses, "in_progress"), "only what was allowed runs")
 			last := calls[0].statuses[len(calls[0].statuses)-1]
 			require.Equal(t, map[bool]string{true: "completed", false: "failed"}[one.runs], last)
 		})
@@ -78,7 +83,7 @@ func TestQuestions(t *testing.T) {
 			require.Contains(t, said(all, "agent_message_chunk"), "Done.")
 			calls := callsOf(all)
 			require.Len(t, calls, 1, "the question and its call are one")
-			require.Equal(t, []string{"in_progress", "completed"}, calls[0].statuses)
+			require.Equal(t, []string{"pending", "completed"}, calls[0].statuses)
 			require.NotContains(t, w.CursordOK("approvals"), "Which?")
 			again := opens(w, nil)
 			again.loads(s)
@@ -88,6 +93,53 @@ func TestQuestions(t *testing.T) {
 			require.Contains(t, fmt.Sprint(loaded[0].content), "Which?\n"+one.later)
 		})
 	}
+}
+
+// TestQuestionsInWords: an editor has no place for words in a permission, so the question says where they can be given.
+func TestQuestionsInWords(t *testing.T) {
+	t.Parallel()
+	w := asking(t, `{"fake":"question","text":"Which name?","options":[]}`, `{"fake":"say","text":"Done."}`)
+	c := opens(w, nil)
+	c.answering(func(rpc.Message) any { return nil })
+	id := c.asks(c.session(), "Ask")
+	m := c.hears("a question", 0, func(m rpc.Message) bool { return m.Method == "session/request_permission" })
+	how := regexp.MustCompile("Answer in a terminal: `cursord approve ([a-z0-9]+) --text").FindSubmatch(m.Params)
+	require.Len(t, how, 2, "%s", m.Params)
+	w.CursordOK("approve", string(how[1]), "--text", "Ada")
+	require.Equal(t, "end_turn", c.stops(id))
+}
+
+// TestCommandsOfSeveralLines: a title that ended with the first line hid what the others do, and a terminal client printed the command's own
+// control characters.
+func TestCommandsOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	w := asking(t, `{"fake":"shell","command":"ls\necho \u001b[31mx\tred >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+	c := opens(w, nil)
+	c.answering(func(rpc.Message) any { return selects("reject-once") })
+	s := c.session()
+	calls := c.goesThrough(s, "Run it")
+	var p struct{ ToolCall struct{ Title string } }
+	m := c.hears("a question", 0, func(m rpc.Message) bool { return m.Method == "session/request_permission" })
+	require.NoError(t, json.Unmarshal(m.Params, &p))
+	require.Equal(t, "ls ⏎ echo ␛[31mx red >ran.txt", p.ToolCall.Title)
+	require.Equal(t, p.ToolCall.Title, callsOf(calls)[0].title)
+	for _, m := range c.all() {
+		require.NotContains(t, strings.ToLower(string(m.Params)), `\u001b`)
+	}
+	require.True(t, has(c.hears("the call", 0, func(m rpc.Message) bool { return has(m, `"tool_call"`) }), `"rawInput":{"command":"ls\necho ␛[31mx\tred >ran.txt"}`))
+}
+
+// TestDeniedWithoutAQuestion: a call that nobody was asked about has failed at once, whenever the agent says that it has ended.
+func TestDeniedWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	long := "echo ran >ran.txt; echo " + strings.Repeat("x", 70<<10)
+	w := asking(t, `{"fake":"shell","command":"`+long+`","ask":true}`, `{"fake":"say","text":"Done."}`)
+	c := opens(w, nil)
+	calls := callsOf(c.goesThrough(c.session(), "Run it"))
+	require.Len(t, calls, 1)
+	require.Equal(t, []string{"pending", "failed"}, calls[0].statuses)
+	require.Contains(t, fmt.Sprint(calls[0].content), "nobody was asked")
+	require.Equal(t, "(absent)", w.Get("ran.txt"))
 }
 
 // TestPlans: a plan is one call, which is open until it is decided, and what was decided is in the transcript.
@@ -104,7 +156,7 @@ func TestPlans(t *testing.T) {
 			s := c.session()
 			calls := callsOf(c.goesThrough(s, "Plan"))
 			require.Len(t, calls, 1)
-			require.Equal(t, []string{"in_progress", want.status}, calls[0].statuses)
+			require.Equal(t, []string{"pending", want.status}, calls[0].statuses)
 			require.Regexp(t, `1\. do it(.|\n)*`+want.says, fmt.Sprint(calls[0].content))
 			again := opens(w, nil)
 			again.loads(s)
