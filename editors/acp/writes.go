@@ -43,6 +43,7 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(accept
 			return
 		}
 		a := &accepting{writing: writing{s: s, at: at}, p: p}
+		a.done.Diffs = []*sessions.Diff{}
 		a.then = func(done accepted, err error) {
 			at.writing = nil
 			then(done, err)

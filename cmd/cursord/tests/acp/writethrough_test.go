@@ -146,3 +146,24 @@ func TestAcceptsByTheEditorOfWhatIsNoText(t *testing.T) {
 	require.Contains(t, says("/accept"), "Accepted 1 hunk.")
 	require.NoFileExists(t, path)
 }
+
+// TestAcceptsByTheEditorOfSomeLines: the accept of a part of a hunk was once written by the daemon.
+func TestAcceptsByTheEditorOfSomeLines(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Lines(world.Edits("c1", "g.txt", "1\n2\n3\n", "1\n2\nagent a\nagent b\n3\n"))...)
+	w.Put("g.txt", "1\n2\n3\n")
+	path := w.Path("g.txt")
+	files := &editorFiles{texts: map[string]string{path: "typed\n1\n2\n3\n"}}
+	c, s, _ := acceptsThrough(t, w, files)
+	var list rpc.DiffList
+	c.must("_cursord/diff/list", world.Obj{"sessionId": s}, &list)
+	var done struct {
+		Applied int
+		Diffs   []any
+	}
+	c.must("_cursord/diff/accept", world.Obj{"sessionId": s, "hunks": []string{list.Diffs[0].Hunks[0].ID}, "lines": world.Obj{"from": 0, "to": 1}}, &done)
+	require.Equal(t, 1, done.Applied)
+	require.NotNil(t, done.Diffs)
+	require.Equal(t, "typed\n1\n2\nagent a\n3\n", files.texts[path])
+	require.Equal(t, files.texts[path], w.Get("g.txt"))
+}
