@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
@@ -68,7 +67,7 @@ func toolTitle(t *sessions.Tool) string {
 
 // progress says in a few words how far a list of todos is.
 func progress(todos []sessions.Todo) string {
-	const most = 60 // characters of a todo
+	const most = 80 // bytes of a todo
 	done, now := 0, ""
 	for _, todo := range todos {
 		switch todo.Status {
@@ -76,7 +75,7 @@ func progress(todos []sessions.Todo) string {
 			done++
 		case "in_progress":
 			if now == "" {
-				now = ", now: " + term.Clean(plaintext.FirstLine(todo.Content, most))
+				now = ", now: " + term.Clean(term.Abridge(todo.Content, most))
 			}
 		}
 	}
