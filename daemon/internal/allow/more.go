@@ -40,7 +40,7 @@ var tools = map[more]tool{
 // of the line must be known, because one in front could change what the name of the last one means.
 func (l line) harmless() more {
 	last := nothing
-	if n := len(l.steps); n == 0 || l.between[n] != "" { // such as "&": no word can follow the last one
+	if n := len(l.steps); n == 0 || strings.Contains(l.between[n], "&") { // in the background, nobody sees what more arguments do
 		return nothing
 	}
 	for i, s := range l.steps {

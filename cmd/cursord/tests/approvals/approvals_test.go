@@ -199,7 +199,7 @@ func TestQuestionsAndPlans(t *testing.T) {
 		for _, args := range [][]string{{"status"}, {"show", turn.SessionID}, {"sessions"}, {"sessions", "--all"}} {
 			out, errOut, status := w.Cursord(args...)
 			require.Zero(t, status, errOut)
-			require.Regexp(t, `\n  `+regexp.QuoteMeta(what)+`\n    `+kind+`, asked (now|\d+.* ago) by turn `+turn.ID+"\n", out+errOut, args)
+			require.Regexp(t, `\n  `+regexp.QuoteMeta(what)+`\n    `+kind+`, asked (now|\d+.* ago) by turn `+turn.ID+" \".*\"\n", out+errOut, args)
 			require.Contains(t, out+errOut, waits, args)
 			if args[0] != "show" {
 				require.Contains(t, out, "waits for you", args)
