@@ -170,15 +170,16 @@ type WhyLine struct {
 
 // A WhySource is the edit of an agent that wrote lines.
 type WhySource struct {
-	SessionID string         `json:"sessionId"`
-	TurnID    string         `json:"turnId"`
-	ItemID    string         `json:"itemId,omitempty"`
-	Prompt    string         `json:"prompt"` // "" if its session was deleted or its turn taken back
-	At        *sessions.Time `json:"at"`     // null if that is not known
-	State     WhyState       `json:"state"`
-	ByText    bool           `json:"byText,omitempty"` // only the lines' text tells it: a person has moved or brought them back
-	Was       []string       `json:"was,omitempty"`    // if lines were asked for: what the edit has removed in their place
-	WasMore   int            `json:"wasMore,omitempty"`
+	SessionID  string         `json:"sessionId"`
+	TurnID     string         `json:"turnId"`
+	ItemID     string         `json:"itemId,omitempty"`
+	Prompt     string         `json:"prompt"` // "" if its session was deleted or its turn taken back
+	At         *sessions.Time `json:"at"`     // null if that is not known
+	State      WhyState       `json:"state"`
+	ByText     bool           `json:"byText,omitempty"`     // only the lines' text tells it: a person has moved or brought them back
+	MaybeYours bool           `json:"maybeYours,omitempty"` // no call of the agent explains the edit for certain: the lines may be a person's
+	Was        []string       `json:"was,omitempty"`        // if lines were asked for: what the edit has removed in their place
+	WasMore    int            `json:"wasMore,omitempty"`
 }
 
 // A CommitWhy says where the lines come from that a commit adds.

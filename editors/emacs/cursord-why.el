@@ -13,6 +13,7 @@
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-workspace)
+(require 'cursord-author)
 (require 'cursord-document)
 (require 'cursord-chat)
 (require 'cursord-edits)
@@ -131,6 +132,9 @@ there, :unsaved is non-nil."
                 "\n")
       (let ((session (cursord--why-session ws (plist-get source :sessionId)))
             (prompt (cursord-one-line (plist-get source :prompt))))
+        (when (eq (plist-get source :maybeYours) t)
+          (insert (propertize cursord-maybe-text 'face 'cursord-maybe-note)
+                  "\n  "))
         (insert (cond
                  ((not (string-empty-p prompt))
                   (propertize prompt 'face 'cursord-prompt))

@@ -71,3 +71,15 @@ func TestPartsOfACommit(t *testing.T) {
 	require.True(t, lines[1].Pending)
 	require.False(t, lines[3].Pending)
 }
+
+// TestOfACopy: where only the agent works, nothing is in doubt. The copy's own origins stay.
+func TestOfACopy(t *testing.T) {
+	src := sourceOf("t")
+	src.Via = diffs.ViaUnknown
+	lines := OfACopy([]diffs.Origin{{To: 1, Source: src}, {From: 1, To: 2}})
+	require.Equal(t, diffs.ViaTool, lines[0].Source.Via)
+	require.Equal(t, diffs.ViaUnknown, src.Via)
+	told := (&Teller{turns: map[string]*sessions.Turn{"t": nil}}).lines([]diffs.Origin{{To: 1, Source: src}, lines[0]})
+	require.True(t, told[0].Source.MaybeYours)
+	require.False(t, told[1].Source.MaybeYours)
+}

@@ -35,7 +35,7 @@ func (t *Teller) lines(origins []diffs.Origin) []api.WhyLine {
 		}
 		src := &api.WhySource{
 			SessionID: o.Source.SessionID, TurnID: o.Source.TurnID, ItemID: o.Source.ItemID, State: api.WhyAccepted, ByText: o.ByText || o.Source.Imported,
-			Was: o.Was, WasMore: o.WasMore,
+			MaybeYours: o.Source.Via == diffs.ViaUnknown, Was: o.Was, WasMore: o.WasMore,
 		}
 		if turn := t.turn(src.TurnID); turn != nil {
 			src.Prompt = turn.Asked()
@@ -153,6 +153,17 @@ func Moved(origins, others []diffs.Origin, byText bool) (all []diffs.Origin) {
 		}
 	}
 	return all
+}
+
+// OfACopy returns the origins of a copy's lines without doubt: where only the agent works, no line may be a person's.
+func OfACopy(lines []diffs.Origin) []diffs.Origin {
+	for i, o := range lines {
+		if o.Source != nil && o.Source.Via == diffs.ViaUnknown {
+			src := *o.Source
+			src.Via, lines[i].Source = diffs.ViaTool, &src
+		}
+	}
+	return lines
 }
 
 // mostFormer bounds the former lines of an answer, in bytes.

@@ -186,7 +186,7 @@ func (t *Teller) Commit(ctx context.Context, rev string, amend bool) (out api.Co
 		all = append(all, others...)
 	}
 	out = api.CommitWhy{Commit: c.ID, Files: []api.CommitFile{}, Trailers: []string{}}
-	models, sure := map[string]int{}, map[string]bool{}
+	models, doubts := map[string]int{}, map[string]doubt{}
 	for _, f := range c.Files {
 		var origins []diffs.Origin
 		forgotten := false
@@ -202,21 +202,43 @@ func (t *Teller) Commit(ctx context.Context, rev string, amend bool) (out api.Co
 		lines := t.lines(origins)
 		for _, l := range lines {
 			if l.Source != nil {
-				model := t.model(l.Source.TurnID)
-				models[model] += l.To - l.From
-				sure[model] = sure[model] || !l.Source.ByText
+				model, is := t.model(l.Source.TurnID), doubtOf(l.Source)
+				if models[model] > 0 {
+					is = min(is, doubts[model])
+				}
+				models[model], doubts[model] = models[model]+l.To-l.From, is
 			}
 		}
 		out.Files = append(out.Files, api.CommitFile{Path: f.Path, Lines: lines, Forgotten: forgotten})
 	}
 	for _, model := range slices.SortedFunc(maps.Keys(models), func(a, b string) int { return cmp.Or(models[b]-models[a], cmp.Compare(a, b)) }) {
-		by := "Assisted-by: cursor-agent" + model
-		if !sure[model] {
-			by += " (a guess by the text)"
-		}
-		out.Trailers = append(out.Trailers, by)
+		out.Trailers = append(out.Trailers, "Assisted-by: cursor-agent"+model+doubts[model].remark())
 	}
 	return out, nil
+}
+
+// A doubt says how far it is from certain that an agent wrote lines.
+type doubt int
+
+const (
+	certain    doubt = iota
+	byText           // a guess by the text
+	maybeYours       // no call of the agent explains the lines for certain
+)
+
+func doubtOf(s *api.WhySource) doubt {
+	switch {
+	case s.MaybeYours:
+		return maybeYours
+	case s.ByText:
+		return byText
+	}
+	return certain
+}
+
+// remark marks the trailer of a model of whose lines the most certain ones are so far from certain.
+func (d doubt) remark() string {
+	return map[doubt]string{byText: " (a guess by the text)", maybeYours: " (may be a person's)"}[d]
 }
 
 // within returns the origins of ranges of lines of which some are known.

@@ -123,7 +123,7 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 	for _, other := range r.sorted() {
 		if other.tree.Isolated() && (other.path == name || other.movedFrom() != "") && r.load(other) == nil && other.realPath() == name {
 			known := slices.DeleteFunc(other.Review.OriginsOf(text), func(o diffs.Origin) bool { return o.Pending || o.ByText })
-			lines = origins.Moved(lines, known, false)
+			lines = origins.Moved(lines, origins.OfACopy(known), false)
 		}
 	}
 	exists := func(name string) bool {

@@ -33,6 +33,9 @@ func Text(from *api.WhySource, title string, former bool) string {
 	if from.ByText {
 		b.WriteString(" · a guess by the text")
 	}
+	if from.MaybeYours {
+		b.WriteString(" · may be yours: it is not surely the agent's")
+	}
 	b.WriteString("\n\n")
 	if from.Prompt == "" {
 		b.WriteString("Its session was deleted, or its turn was taken back.\n")

@@ -33,6 +33,7 @@ func TestText(t *testing.T) {
 		"a long prompt":          {source(func(s *api.WhySource) { s.Prompt = strings.Repeat("a\n", 10) }), true, head + "\n\n" + strings.Repeat("> a\n", 8) + "> … and 2 more lines"},
 		"no prompt":              {source(func(s *api.WhySource) { s.Prompt = "" }), true, head + "\n\nIts session was deleted, or its turn was taken back."},
 		"by the text":            {source(func(s *api.WhySource) { s.ByText = true }), true, head + " · a guess by the text\n\n> do it"},
+		"in doubt":               {source(func(s *api.WhySource) { s.MaybeYours = true }), true, head + " · may be yours: it is not surely the agent's\n\n> do it"},
 	} {
 		require.Equal(t, c.want, Text(c.from, "Title", c.former), name)
 	}

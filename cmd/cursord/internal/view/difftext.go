@@ -92,6 +92,9 @@ func printHunk(w io.Writer, p term.Palette, columns int, h sessions.Hunk) {
 	}
 }
 
+// MaybeYours says that it is not certain who wrote something.
+const MaybeYours = "may be yours: it is not surely the agent's"
+
 // HunkHead returns a hunk's position and id.
 func HunkHead(p term.Palette, h sessions.Hunk) string {
 	head := "@@ whole file @@"
@@ -109,7 +112,7 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 		head += p.Dim(" with " + term.Clean(strings.Join(h.Linked, " ")))
 	}
 	if h.MaybeYours() {
-		head += "\n" + p.Yellow("may be yours: it is not surely the agent's")
+		head += "\n" + p.Yellow(MaybeYours)
 	}
 	if len(h.Beside) > 0 {
 		var yours []string

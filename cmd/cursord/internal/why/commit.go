@@ -10,6 +10,7 @@ import (
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
 	"cursord/rpc"
 )
@@ -41,7 +42,7 @@ func (c Commit) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	return term.Page(out, term.Fold(c.prompts(said), term.Columns(out)))
 }
 
-// A share is the part of a commit that comes from one turn, or from nobody known.
+// A share is the part of a commit that comes from one turn, or from nobody known. The lines of a turn that may be a person's are a share of their own.
 type share struct {
 	source  *api.WhySource // nil: a person, or nobody knows
 	nobodys string         // without a source: whose it is
@@ -61,7 +62,9 @@ func (c Commit) prompts(said api.CommitWhy) string {
 		for _, l := range f.Lines {
 			turn := l.Commit
 			if l.Source != nil {
-				turn = l.Source.TurnID
+				if turn = l.Source.TurnID; l.Source.MaybeYours {
+					turn += "?"
+				}
 			}
 			s := byTurn[turn]
 			if s == nil {
@@ -88,6 +91,9 @@ func (c Commit) prompts(said api.CommitWhy) string {
 		if s.source == nil {
 			b.WriteString(s.nobodys + "\n")
 		} else {
+			if s.source.MaybeYours {
+				b.WriteString(view.MaybeYours + "  ")
+			}
 			when := ""
 			if s.source.At != nil {
 				when = s.source.At.Local().Format("2006-01-02 15:04") + "  "

@@ -18,6 +18,7 @@ import (
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/rpc"
@@ -91,7 +92,7 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		return err
 	}
 	columns := term.Columns(out)
-	return term.Page(out, annotated(said.Lines, path, there, columns)+term.Fold(forgotten(said.Forgotten), columns))
+	return term.Page(out, annotated(said.Lines, path, there, columns)+term.Fold(legend(said.Lines)+forgotten(said.Forgotten), columns))
 }
 
 // ask returns what the first workspace says that knows where some of the lines come from; if none does, what the first one says.
@@ -149,7 +150,11 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 			fmt.Fprintf(&b, "  %s\n", nobodys(l))
 			continue
 		}
-		fmt.Fprintf(&b, "  an agent's, %s%s\n", term.Clean(string(s.State)), byText(s))
+		whose := "an agent's, "
+		if s.MaybeYours {
+			whose = view.MaybeYours + "; "
+		}
+		fmt.Fprintf(&b, "  %s%s%s\n", whose, term.Clean(string(s.State)), byText(s))
 		if s.At != nil {
 			fmt.Fprintf(&b, "  when     %s (%s)\n", s.At.Local().Format("2006-01-02 15:04:05"), term.Ago(s.At.Time, time.Now()))
 		}
@@ -224,7 +229,7 @@ func annotated(lines []api.WhyLine, path string, there map[string]bool, columns 
 				when = s.At.Local().Format(layout)
 			}
 			mark := " "
-			if s.ByText {
+			if s.ByText || s.MaybeYours {
 				mark = "?"
 			} else if s.State == api.WhyPending {
 				mark = "*"
@@ -250,6 +255,30 @@ func annotated(lines []api.WhyLine, path string, there map[string]bool, columns 
 		}
 	}
 	return b.String()
+}
+
+// legend says what the marks of annotated lines mean, if some of them are in doubt.
+func legend(lines []api.WhyLine) string {
+	has := func(is func(s *api.WhySource) bool) bool {
+		return slices.ContainsFunc(lines, func(l api.WhyLine) bool { return l.Source != nil && is(l.Source) })
+	}
+	maybe, guess := has(func(s *api.WhySource) bool { return s.MaybeYours }), has(func(s *api.WhySource) bool { return s.ByText && !s.MaybeYours })
+	var b strings.Builder
+	if (maybe || guess) && has(func(s *api.WhySource) bool { return s.State == api.WhyPending && !s.ByText && !s.MaybeYours }) {
+		b.WriteString("* still to be reviewed\n")
+	}
+	switch {
+	case maybe && guess:
+		b.WriteString("? may be yours, or a guess by the text: cursord why FILE:LINE says which\n")
+	case maybe:
+		b.WriteString("? " + view.MaybeYours + "\n")
+	case guess:
+		b.WriteString("? a guess by the text\n")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + b.String()
 }
 
 // beside sets a text beside what comes before it. What the columns of a terminal do not hold of it goes on below its beginning.

@@ -58,6 +58,12 @@ func TestShown(t *testing.T) {
 	require.Contains(t, Commit{}.prompts(api.CommitWhy{Files: []api.CommitFile{{Path: "f", Lines: guess}}}), "f:1-3  (a guess by the text)\n")
 	require.Contains(t, Why{File: "f"}.runs([]api.WhyLine{{To: 1, Commit: "0123456789abcdef"}}, nil), "f:1  of commit 0123456789, which a command of an agent brought\n")
 	require.NotContains(t, shown, "\x1b")
+	require.Empty(t, legend(lines))
+	require.Equal(t, "\n? a guess by the text\n", legend(guess))
+	maybe := []api.WhyLine{{From: 3, To: 4, Source: &api.WhySource{Prompt: "add", MaybeYours: true, State: api.WhyPending}}}
+	require.Contains(t, annotated(maybe, path, nil, 0), "?                 add  ")
+	require.Equal(t, "\n* still to be reviewed\n? may be yours: it is not surely the agent's\n", legend(append(lines, maybe...)))
+	require.Equal(t, "\n? may be yours, or a guess by the text: cursord why FILE:LINE says which\n", legend(append(guess, maybe...)))
 	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines, nil)
 	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")
 	require.Contains(t, said, "  > add\n  > lines\n")

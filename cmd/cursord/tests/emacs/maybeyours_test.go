@@ -32,6 +32,11 @@ func TestEmacsMaybeYours(t *testing.T) {
 		require.Equal(t, "cursord-added", face("f"))
 		require.NotContains(t, before("f"), "yours")
 
+		e.find("notes.txt")
+		e.goes(12)
+		e.command("cursord-why")
+		require.Regexp(t, `^Line 12  may be yours: it is not surely the agent's\n  do it\n  pending, `, e.buffer("*cursord why*"))
+
 		e.command("cursord-review")
 		e.poll("the review", func() bool {
 			return strings.Contains(e.buffer(emacsReview), "@@ -9,7 +9,7 @@ may be yours: it is not surely the agent's\n line 9\n")

@@ -61,4 +61,5 @@ func TestLSPMaybeYours(t *testing.T) {
 	c.does("cursord.acceptAll")
 	c.waitsForHunks("notes.txt", 0)
 	require.Equal(t, world.UnexplainedAfter["notes.txt"], w.Get("notes.txt"))
+	require.Regexp(t, `^\*\*why\*\* accepted .* · may be yours: it is not surely the agent's\n`, c.hover(d.uri, 11), "the accept has not made it the agent's")
 }

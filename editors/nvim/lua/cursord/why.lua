@@ -16,6 +16,7 @@ local prompt_most, turns_most, tries_most = 5, 20, 3
 --- @field at? string
 --- @field state 'pending'|'accepted'
 --- @field byText? boolean a guess: only the text of the lines tells it
+--- @field maybeYours? boolean no call of the agent explains the lines for certain
 
 --- Lines with the same answer.
 --- @class cursord.Because
@@ -133,7 +134,9 @@ local function group(at, first, last, runs)
       source, commit = runs[i].source, runs[i].commit
     end
     local key = not there and 'unsaved'
-      or source and source.turnId .. source.state .. tostring(source.byText or false)
+      or source and source.turnId .. source.state .. tostring(source.byText or false) .. tostring(
+        source.maybeYours or false
+      )
       or commit
       or ''
     if not by[key] then
@@ -203,6 +206,9 @@ local function about(one, titles)
   end
   if source.prompt == '' then
     lines = title and { 'its turn was taken back: a rewind has removed it, with its prompt' } or {}
+  end
+  if source.maybeYours then
+    table.insert(lines, 1, require('cursord.review.author').note)
   end
   lines[#lines + 1] = table.concat(facts, ' · ')
   return lines

@@ -1,0 +1,108 @@
+//go:build unix
+
+package authorship
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+	"cursord/rpc"
+)
+
+// doubtOf returns for each line of a file whose it is: a for the turn's, m for one that may be a person's, - for a person's.
+func doubtOf(w *world.World, e *world.Editor, path string) (who string) {
+	var said rpc.WhyResult
+	e.Must("file/why", world.Obj{"workspace": w.Root, "path": path}, &said)
+	for _, l := range said.Lines {
+		for range l.To - l.From {
+			switch {
+			case l.Source == nil:
+				who += "-"
+			case l.Source.MaybeYours:
+				who += "m"
+			default:
+				who += "a"
+			}
+		}
+	}
+	return who
+}
+
+// TestWhyOfLinesInDoubt: lines of which the review says that they may be a person's were an agent's for why. The doubt stays after an accept, a
+// restart, a commit, and an export and import.
+func TestWhyOfLinesInDoubt(t *testing.T) {
+	t.Parallel()
+	const doubt = "-----------m--------"
+	w := world.New(t)
+	w.Put("base", "")
+	w.Commits()
+	w.PlaysUnexplained()
+	w.Git("add", ".")
+	w.Git("commit", "-q", "-m", "before")
+	w.Start()
+	e := w.Opens()
+	turn := e.Turn(world.Obj{"prompt": "second"})
+	require.Equal(t, []string{"unknown"}, world.Vias(e.Diffs()["notes.txt"]))
+
+	said := func(state string) {
+		t.Helper()
+		require.Equal(t, doubt, doubtOf(w, e, "notes.txt"))
+		require.Equal(t, "-a------------a-----", doubtOf(w, e, "f"))
+		text := w.CursordOK("why", "notes.txt:12", "-w", w.Root)
+		require.True(t, strings.HasPrefix(text, "notes.txt:12  may be yours: it is not surely the agent's; "+state+"\n"), text)
+		require.Contains(t, text, "  > second\n", "the turn of which it may be")
+		require.Contains(t, w.CursordOK("why", "f:2", "-w", w.Root), "f:2  an agent's, "+state+"\n")
+		whole := w.CursordOK("why", "notes.txt", "-w", w.Root)
+		require.Regexp(t, `(?m)^\?\S+ \S+ second +12  twelve$`, whole)
+		require.True(t, strings.HasSuffix(whole, "\n? may be yours: it is not surely the agent's\n"), whole)
+		require.NotContains(t, w.CursordOK("why", "f", "-w", w.Root), "?")
+	}
+	said("pending")
+	e.Decides("diff/accept", world.Obj{"all": true})
+	said("accepted")
+	w.Kill()
+	w.Start()
+	e = w.Opens()
+	said("accepted")
+
+	w.Git("commit", "-q", "-m", "in doubt", "notes.txt")
+	require.Regexp(t, `(?m)^1 line  may be yours: it is not surely the agent's  \S+ \S+  session \S+  turn \S+\n  > second\n  notes.txt:12$`,
+		w.CursordOK("why", "--commit", "-w", w.Root))
+	require.Equal(t, "Assisted-by: cursor-agent (may be a person's)\n", w.CursordOK("why", "--commit", "--trailer", "-w", w.Root))
+	w.Git("commit", "-q", "-a", "-m", "both", "--amend")
+	text := w.CursordOK("why", "--commit", "-w", w.Root)
+	require.Regexp(t, `(?m)^2 lines  \d`, text)
+	require.Regexp(t, `(?m)^1 line  may be yours: `, text, "by itself")
+	require.Equal(t, "Assisted-by: cursor-agent\n", w.CursordOK("why", "--commit", "--trailer", "-w", w.Root))
+	w.Put("notes.txt", "other\n")
+	w.Git("commit", "-q", "-a", "-m", "later")
+	var kept api.CommitWhy
+	e.Must("commit/why", world.Obj{"workspace": w.Root, "rev": "HEAD~1"}, &kept)
+	require.True(t, kept.Files[1].Lines[0].Source.MaybeYours, "in the answer that is kept")
+	w.Put("notes.txt", world.UnexplainedAfter["notes.txt"])
+
+	file := w.Path("../session.ndjson")
+	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+	there := world.New(t)
+	there.PutAll(world.UnexplainedAfter)
+	there.Start()
+	other := there.Opens()
+	other.Must("session/import", world.Obj{"path": file, "workspace": there.Root}, nil)
+	require.Equal(t, doubt, doubtOf(there, other, "notes.txt"))
+}
+
+// TestWhyOfACopyHasNoDoubt: only the agent works in a copy, so that what it has written there without a call is its own, also after an accept.
+func TestWhyOfACopyHasNoDoubt(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.PlaysUnexplained()
+	w.Start()
+	e := w.Opens()
+	e.Ok(e.Isolates())
+	e.Decides("diff/accept", world.Obj{"all": true})
+	require.Equal(t, "-----------a--------", doubtOf(w, e, "notes.txt"))
+}
