@@ -23,7 +23,7 @@ import (
 
 // why is Why, in the reviewer's goroutine.
 func (r *Reviewer) why(name string, from, to int) (t origins.Text, err error) {
-	r.answers.Look(r.setup.Running() == 0)
+	r.refreshPending() // a commit may have accepted the lines a moment ago
 	f, review, err := r.reviewOf(name)
 	if err != nil {
 		return t, err
@@ -92,7 +92,7 @@ func (r *Reviewer) knownNow(name, text string) (known origins.Known, err error) 
 func (r *Reviewer) Answer(ctx context.Context, c commits.Commit) (answer origins.Answer, err error) {
 	kept := false
 	stopped := r.call(func() {
-		r.answers.Look(r.setup.Running() == 0)
+		r.refreshPending()
 		_ = r.setup.Loop.Persist()
 		answer, kept = r.answers.Get(c.ID)
 		for _, of := range c.Files {
