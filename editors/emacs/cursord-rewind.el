@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A rewind is shown as a patch and asked about before it happens.  The daemon
-;; makes it; the chat drops the turns when they are removed.
+;; The prompts and the patch of a rewind are shown before it happens, and the
+;; person is asked.  The daemon makes it; the chat drops the turns when they are
+;; removed.
 
 ;;; Code:
 
@@ -56,26 +57,59 @@
                      (t ""))))
           (plist-get rewound :skipped)))
 
+(defconst cursord--rewind-most 5
+  "How many prompts are named before a rewind.")
+
+(defun cursord--rewind-prompts (ws rewound)
+  "Return the first prompts that REWOUND takes back, at most a few.
+REWOUND is the dry run of a rewind of the current session of WS."
+  (let* ((ids (take cursord--rewind-most
+                    (append (plist-get rewound :turns) nil)))
+         (list (cursord-call
+                ws :turn/list
+                (list :sessionId (cursord-workspace-current ws)
+                      :limit (min (length (plist-get rewound :turns)) 1000))))
+         (turns (seq-filter (lambda (turn) (member (plist-get turn :id) ids))
+                            (plist-get list :turns))))
+    (nreverse (mapcar (lambda (turn) (plist-get turn :prompt)) turns))))
+
+(defun cursord--rewind-names (prompts all)
+  "Return a text that names PROMPTS and counts the others of ALL turns."
+  (let ((more (- all (length prompts))))
+    (concat (if (= all 1)
+                "This prompt leaves the session:\n"
+              "These prompts leave the session:\n")
+            (mapconcat (lambda (prompt)
+                         (concat "  "
+                                 (truncate-string-to-width
+                                  (cursord-one-line prompt) 70 nil nil "…")
+                                 "\n"))
+                       prompts "")
+            (if (> more 0) (format "  … and %d more\n" more) ""))))
+
 (defun cursord--rewind-show (ws rewound)
-  "Show the patch of REWOUND, the dry run of a rewind in WS, in another window.
-Return the buffer; nil if there is nothing to show."
+  "Show REWOUND, the dry run of a rewind in WS, in another window.
+It is a patch below the prompts that go.  Return the buffer."
   (let ((patch (or (plist-get rewound :patch) ""))
-        (left (cursord--rewind-left rewound)))
-    (unless (and (string-empty-p patch) (null left))
-      (with-current-buffer (get-buffer-create
-                            (format "*cursord-rewind: %s*"
-                                    (cursord-directory-name ws)))
-        (let ((inhibit-read-only t))
-          (erase-buffer)
-          (insert "This is what the rewind changes in files.\n"
-                  (mapconcat (lambda (text) (concat text ".\n")) left "")
-                  "\n" patch))
-        (diff-mode)
-        (setq default-directory (cursord-workspace-root ws))
-        (read-only-mode)
-        (goto-char (point-min))
-        (display-buffer (current-buffer) '(nil (inhibit-same-window . t)))
-        (current-buffer)))))
+        (names (cursord--rewind-names (cursord--rewind-prompts ws rewound)
+                                      (length (plist-get rewound :turns)))))
+    (with-current-buffer (get-buffer-create
+                          (format "*cursord-rewind: %s*"
+                                  (cursord-directory-name ws)))
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert names
+                (mapconcat (lambda (text) (concat text ".\n"))
+                           (cursord--rewind-left rewound) "")
+                (if (string-empty-p patch)
+                    "No file changes.\n"
+                  (concat "\n" patch))))
+      (diff-mode)
+      (setq default-directory (cursord-workspace-root ws))
+      (read-only-mode)
+      (goto-char (point-min))
+      (display-buffer (current-buffer) '(nil (inhibit-same-window . t)))
+      (current-buffer))))
 
 (defun cursord--rewind-sure-p (ws rewound question)
   "Show REWOUND, the dry run of a rewind in WS, and ask QUESTION about it.
@@ -86,7 +120,7 @@ The keys that scroll another window scroll the patch meanwhile."
     (unwind-protect
         (minibuffer-with-setup-hook
             (lambda ()
-              (when-let* ((window (and buffer (get-buffer-window buffer))))
+              (when-let* ((window (get-buffer-window buffer)))
                 (setq minibuffer-scroll-window window)))
           (yes-or-no-p question))
       (when (buffer-live-p buffer)
@@ -192,9 +226,10 @@ In a chat it is the one at point; elsewhere read one of the session."
 (defun cursord-rewind ()
   "Take the session back to before a turn, with what it changed in files.
 In a chat it is the turn at point; elsewhere you choose one of the current
-session.  The patch is shown first, and you are asked.  Pending and accepted
-changes of that turn and the later ones go; lines that were changed since
-stay.  \\[cursord-undo] brings the files back, not the turns."
+session.  The prompts and the patch are shown first, and you are asked.
+Pending and accepted changes of that turn and the later ones go; lines that
+were changed since stay.  \\[cursord-undo] brings the files back, not the
+turns."
   (interactive)
   (let ((ws (cursord-workspace-open)))
     (cursord--know-session ws)

@@ -115,6 +115,10 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
       (pcase-let ((`(,text . ,patch) (cursord-test-asked nil
                                        (press-at "said 2"))))
         (should (equal "Take back 2 turns and 1 change of files? " text))
+        (should (string-prefix-p
+                 (concat "These prompts leave the session:\n"
+                         "  prompt 2\n  prompt 3\n\ndiff --git ")
+                 patch))
         (should (string-match-p "^-3\n\\+1$" patch)))
       (cursord-test-hears "nothing was taken back")
       (should (equal "3\n" (cursord-test-get "f")))
@@ -127,7 +131,7 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
       (cursord-undo)
       (cursord-test-until "the file" (equal "3\n" (cursord-test-get "f")))
       (cursord-test-shows "said 1"))
-    ;; Elsewhere one is asked for the turn; without changes there is no patch.
+    ;; Elsewhere one is asked for the turn.
     (cursord-test-plays (cursord-test-says "said 4"))
     (cursord-test-turn ws "prompt 4")
     (find-file (cursord-test-file "f"))
@@ -136,10 +140,29 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
                  (should (equal '("1: prompt 4" "2: prompt 1")
                                 (all-completions "" table)))
                  "1: prompt 4")))
-      (should (equal '("Take back 1 turn, no change of files? ")
+      (should (equal `("Take back 1 turn, no change of files? "
+                       . ,(concat "This prompt leaves the session:\n"
+                                  "  prompt 4\nNo file changes.\n"))
                      (cursord-test-asked t (cursord-rewind)))))
     (switch-to-buffer (cursord-chat-buffer ws))
     (cursord-test-shows "said 1")))
+
+;; It was said only how many turns go.
+(ert-deftest cursord-test-rewind-names-prompts ()
+  "The first prompts are named, each on a line, and the others are counted."
+  (should (equal (concat "These prompts leave the session:\n"
+                         "  one two\n  " (make-string 69 ?x) "…\n"
+                         "  … and 5 more\n")
+                 (cursord--rewind-names
+                  (list "one\n two" (make-string 200 ?x)) 7)))
+  (cursord-test-with-turns
+    (let ((cursord--rewind-most 2))
+      (goto-char (point-min))
+      (search-forward "prompt 1")
+      (should (string-prefix-p
+               (concat "These prompts leave the session:\n"
+                       "  prompt 1\n  prompt 2\n  … and 1 more\n")
+               (cdr (cursord-test-asked nil (cursord-rewind))))))))
 
 (ert-deftest cursord-test-rewind-says-what-stays ()
   "What a person has written since stays, and is named before and after."

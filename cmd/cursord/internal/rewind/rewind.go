@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"cursord/cmd/cursord/internal/misuse"
@@ -53,7 +54,7 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	if err != nil {
 		return err
 	}
-	began, err := begin(ctx, n, session, turn)
+	asked, began, err := prompts(ctx, n, session, turn)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	done, err := n.Client.SessionRewind(ctx, params)
 	ended()
 	if err == nil && r.Ask {
-		if err = preview(done, began, out, errOut); err != nil {
+		if err = preview(done, asked, began, out, errOut); err != nil {
 			return err
 		}
 		if !term.Agrees(r.In, errOut, "Take this back") {
@@ -80,23 +81,25 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	case r.JSON:
 		return term.PrintJSON(out, done)
 	case r.DryRun:
-		return preview(done, began, out, errOut)
+		return preview(done, asked, began, out, errOut)
 	}
 	_, err = fmt.Fprintf(out, "took back %s and %s\n", turns(done), changes(done))
 	term.PrintFolded(errOut, left(done.Skipped)+commits(done, began))
 	return err
 }
 
-// begin returns when a turn of a session began; the zero time if it did not.
-func begin(ctx context.Context, n naming.Names, session, turn string) (at time.Time, err error) {
+// prompts returns what was asked in the turns of a session, by their ids, and when a turn began; the zero time if it did not.
+func prompts(ctx context.Context, n naming.Names, session, turn string) (asked map[string]string, began time.Time, err error) {
+	asked = map[string]string{}
 	err = pages.Turns(ctx, n.Client, []*sessions.Session{{ID: session}}, func(_ *sessions.Session, turns []*sessions.Turn) {
 		for _, t := range turns {
+			asked[t.ID] = t.Asked()
 			if t.ID == turn && t.StartedAt != nil {
-				at = t.StartedAt.Time
+				began = t.StartedAt.Time
 			}
 		}
 	})
-	return at, err
+	return asked, began, err
 }
 
 // commits says that commits stay, if HEAD has moved since the first turn began and the files go back without it.
@@ -111,12 +114,29 @@ func commits(done api.Rewound, began time.Time) string {
 	return fmt.Sprintf("HEAD in git has moved since the turn began, and stays at %s: a rewind takes back no commits\n", head)
 }
 
-// preview prints what a rewind would do.
-func preview(would api.Rewound, began time.Time, out, errOut io.Writer) (err error) {
+// Bounds of the prompts that a preview names.
+const (
+	mostNamed = 5
+	nameCells = 70
+)
+
+// names lists the prompts of turns, each on a line: the first ones, and how many there are more.
+func names(turns []string, asked map[string]string) (text string) {
+	for i, id := range turns {
+		if i == mostNamed {
+			return text + fmt.Sprintf("  … and %d more\n", len(turns)-i)
+		}
+		text += "  > " + term.Fit(term.Clean(strings.Join(strings.Fields(asked[id]), " ")), nameCells) + "\n"
+	}
+	return text
+}
+
+// preview prints what a rewind would do. asked has the prompts of turns, by their ids.
+func preview(would api.Rewound, asked map[string]string, began time.Time, out, errOut io.Writer) (err error) {
 	if would.Patch != "" {
 		err = term.Page(out, view.Patch(term.PaletteOf(out), would.Patch))
 	}
-	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(would), changes(would))+left(would.Skipped)+commits(would, began))
+	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s:\n", turns(would), changes(would))+names(would.Turns, asked)+left(would.Skipped)+commits(would, began))
 	return err
 }
 

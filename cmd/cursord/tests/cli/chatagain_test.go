@@ -63,6 +63,7 @@ func TestChatAgain(t *testing.T) {
 	types("/rewind")
 	tm.Poll("the question", func() bool { return strings.Count(tm.Screen(), "Take this back? [y/N, then Enter]") == 1 })
 	require.Contains(t, tm.Screen(), "\n-agent's\n")
+	require.Contains(t, tm.Screen(), "\nwould take back 1 turn and 1 change of files:\n  > add a line\n")
 	types("n")
 	holds(tm, "\ncursord: nothing was taken back\n")
 	require.Equal(t, "one\nagent's\n", w.Get("a.txt"))

@@ -33,6 +33,7 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		e.until("the prompt", `(and (eq major-mode 'cursord-chat-mode) (looking-at-p "## You\n\nmake two louder"))`)
 		tm.Types("R")
 		untilScreen(tm, e, `(?s)\n-TWO\n\+two\n.*\nTake back 1 turn and 1 change of files\? \(y or n\)`)
+		require.Contains(t, tm.Screen(), "\nThis prompt leaves the session:\n  make two louder\n")
 		tm.Types("n")
 		untilScreen(tm, e, `(?m)^cursord: nothing was taken back`)
 		require.Equal(t, "one\nTWO\n", w.Get("f"))
