@@ -63,7 +63,7 @@ func (tm *Tmux) Types(keys ...string) {
 	require.NoError(tm.T, err, "%s", out)
 }
 
-// Answers types the answer to a question, and again if the question had just come, until the answer is taken.
+// Answers types the answer to a question, and again if the question had just come or left the screen, until the answer is taken.
 func (tm *Tmux) Answers(keys ...string) {
 	tm.T.Helper()
 	tm.AnswersAgain(keys, keys)
@@ -75,7 +75,7 @@ func (tm *Tmux) AnswersAgain(keys, again []string) {
 	counts := func() (taken, soon int) {
 		out, _ := tm.Command("capture-pane", "-p", "-S", "-").Output()
 		text := strings.Join(strings.Fields(string(out)), " ") // a narrow window breaks lines
-		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come")
+		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come") + strings.Count(text, "Here it is again")
 	}
 	taken, soon := counts()
 	tm.Types(keys...)
