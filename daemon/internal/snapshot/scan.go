@@ -124,7 +124,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		}
 		v := judge(s.trace(sus))
 		if v.Leave {
-			if sus.entry == nil && s.unseen(sus.path) > 0 { // the next scan knows that it was there
+			if sus.entry == nil && !sus.moved && s.began < sus.is.Changed() && s.unseen(sus.path) > 0 { // the next scan knows that it was there
 				s.Saw(sus.path, sus.is, clock.Now())
 			}
 			continue
