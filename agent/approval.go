@@ -16,6 +16,7 @@ type ApprovalRequested struct {
 	Paths   []string
 	Options []ApprovalOption // in the agent's order; none where only free text, or no answer, can be given
 	Text    bool             // free text may be given
+	Several bool             // the agent takes several of the options: a text names them, as plaintext.Chosen reads it
 	Call    *Call            // of a permission, the call that is to begin; nil if it has begun, or nothing is known of it
 }
 

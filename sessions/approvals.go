@@ -44,10 +44,19 @@ type Approval struct {
 	Paths     []string         `json:"paths,omitempty"`   // relative to the workspace where they are in it
 	Options   []ApprovalOption `json:"options"`
 	Text      bool             `json:"text"` // a text may be given with an option, or in place of one
+	Several   bool             `json:"several,omitempty"` // several options may be chosen: the text names them
 	Status    ApprovalStatus   `json:"status"`
 	Answer    *ApprovalAnswer  `json:"answer,omitempty"`
 	CreatedAt Time             `json:"createdAt"`
 	Seq       uint64           `json:"seq"`
+}
+
+// Names returns the names by which a person may choose each option: its id and its label.
+func (a *Approval) Names() (all [][]string) {
+	for _, o := range a.Options {
+		all = append(all, []string{o.ID, o.Label})
+	}
+	return all
 }
 
 // An ApprovalOption is one of the answers that a person may give.

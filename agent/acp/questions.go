@@ -36,7 +36,7 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		p.several = len(p.options) > 1 && string(several) == "true"
 		p.text = len(p.options) == 0 || p.several
 		says = says || len(p.options) > 0 || strings.TrimSpace(p.prompt) != ""
-		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", p.prompt), Options: p.options, Text: p.text}
+		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", p.prompt), Options: p.options, Text: p.text, Several: p.several}
 		if r.Title != p.prompt {
 			r.Detail = p.prompt
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"cursord/agent"
@@ -211,19 +210,13 @@ func (p *part) choices() (all []int) {
 	if !p.several || p.answer == nil || p.answer.Cancelled {
 		return all
 	}
-	for word := range strings.SplitSeq(p.answer.Text, ",") {
-		if word = strings.TrimSpace(word); word == "" {
-			continue
-		}
-		at := slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == word || strings.EqualFold(o.Label, word) })
-		if n, err := strconv.Atoi(word); at < 0 && err == nil && 0 < n && n <= len(p.options) {
-			at = n - 1
-		}
-		if at < 0 {
-			return nil // nobody knows what else of it was meant
-		}
-		if !slices.Contains(all, at) {
-			all = append(all, at)
+	names := make([][]string, len(p.options))
+	for i, o := range p.options {
+		names[i] = []string{o.ID, o.Label}
+	}
+	for _, i := range plaintext.Chosen(p.answer.Text, names) {
+		if !slices.Contains(all, i) {
+			all = append(all, i)
 		}
 	}
 	return all

@@ -45,7 +45,7 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	a = &sessions.Approval{
 		ID: sessions.ApprovalID(tag(), turn.ID), Workspace: turn.Workspace, SessionID: turn.SessionID, TurnID: turn.ID,
 		Kind: sessions.ApprovalKind(req.Kind), CallID: strings.Clone(req.CallID), Title: plaintext.Cut(strings.TrimSpace(req.Title), MaxTitle), Detail: strings.Clone(req.Detail),
-		Command: strings.Clone(req.Command), Paths: slices.Clone(paths), Options: []sessions.ApprovalOption{}, Text: req.Text, Status: sessions.ApprovalPending, CreatedAt: sessions.Now(),
+		Command: strings.Clone(req.Command), Paths: slices.Clone(paths), Options: []sessions.ApprovalOption{}, Text: req.Text, Several: req.Several, Status: sessions.ApprovalPending, CreatedAt: sessions.Now(),
 	}
 	switch a.Kind {
 	case sessions.ApprovalPermission, sessions.ApprovalQuestion, sessions.ApprovalPlan:
@@ -145,6 +145,10 @@ func Answer(a *sessions.Approval, option, text string) (*sessions.Approval, erro
 		return nil, api.Invalid("text", "this approval takes no text")
 	case len(text) > MaxText:
 		return nil, api.Errorf(api.KindTooLarge, "text: is %d bytes long; %d are the most", len(text), MaxText)
+	case text != "" && a.Several && plaintext.Chosen(text, a.Names()) == nil:
+		e := api.Invalid("text", "names none of the answers, or something else beside them")
+		e.Hint = `name them by numbers with commas between, such as "1, 2"`
+		return nil, e
 	case option == "" && text != "":
 		if no := a.Chosen(sessions.RejectOnce); no != nil && a.Kind == sessions.ApprovalPlan {
 			option = no.ID

@@ -248,22 +248,74 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 	require.Equal(t, "allow-once", answer.Option)
 }
 
-// TestAnswersThatAreTooSoon: nobody has read a question that has just come.
+// TestAnswersThatAreTooSoon: nobody has read a question that has just come, and a key that repeats itself does not make it older.
 func TestAnswersThatAreTooSoon(t *testing.T) {
 	t.Parallel()
 	var said string
 	k := NewAsker(nil, Streams{ErrOut: io.Discard}, func(_ io.Writer, lines ...string) { said = strings.Join(lines, "\n") })
-	k.pending, k.since = []*sessions.Approval{permission()}, time.Now()
-	for _, line := range []string{"y", "n", "1"} {
-		a, _ := k.read(typedLine{line, k.since.Add(ReadTime - 1), 0}, true)
-		require.Nil(t, a)
+	came := time.Now()
+	k.pending, k.since = []*sessions.Approval{permission()}, came
+	typed := func(text string, after time.Duration) *sessions.Approval {
+		a, _ := k.read(typedLine{text, came.Add(after), 0}, true)
+		return a
+	}
+	for i, line := range []string{"y", "n", "a", "y"} {
+		require.Nil(t, typed(line, time.Duration(i+1)*(ReadTime-1)))
 		require.Equal(t, "This question has just come: read it, then answer.", said)
 	}
-	a, _ := k.read(typedLine{"x", k.since, 0}, true)
-	require.Nil(t, a)
+	require.Nil(t, typed("x", 4*ReadTime))
 	require.Contains(t, said, "none of the answers")
-	a, _ = k.read(typedLine{"y", k.since.Add(ReadTime), 0}, true)
+	require.NotNil(t, typed("y", 5*ReadTime))
+}
+
+// TestAnswersThatAreNotOnTheScreen: where letters are shown, a number or a name counts only after the person has had these shown, and a question
+// that is longer than the screen needs a second yes.
+func TestAnswersThatAreNotOnTheScreen(t *testing.T) {
+	t.Parallel()
+	var said string
+	k := NewAsker(nil, Streams{ErrOut: io.Discard}, func(_ io.Writer, lines ...string) { said = strings.Join(lines, "\n") })
+	k.pending, k.tall = []*sessions.Approval{permission()}, true
+	typed := func(text string) (a *sessions.Approval, answer Answer) {
+		return k.read(typedLine{text, time.Now(), 0}, true)
+	}
+	for _, line := range []string{"1", "2", "allow-once"} {
+		a, _ := typed(line)
+		require.Nil(t, a, line)
+		require.Contains(t, said, "none of the answers")
+	}
+	typed("e")
+	a, _ := typed("1")
+	require.Nil(t, a)
+	require.Equal(t, TooTall, said)
+	a, answer := typed("1")
 	require.NotNil(t, a)
+	require.Equal(t, "allow-once", answer.Option)
+	typed("")
+	a, _ = typed("1")
+	require.Nil(t, a, "the letters are shown again")
+	k.tall = true
+	a, answer = typed("n")
+	require.NotNil(t, a, "a no needs no reading")
+	require.Equal(t, "reject-once", answer.Option)
+}
+
+// TestReadsSeveral: where the agent takes several options, a list of them is an answer, and nothing else is.
+func TestReadsSeveral(t *testing.T) {
+	t.Parallel()
+	a := question(false)
+	a.Text, a.Several = true, true
+	for typed, want := range map[string]Answer{
+		"1, 2": {Text: "1, 2"}, "1 2": {Text: "1 2"}, `"1, 2"`: {Text: "1, 2"}, "Blue, 1": {Text: "Blue, 1"}, `1 "2"`: {Option: a.Options[0].ID, Text: "2"}, "2": {Option: a.Options[1].ID},
+	} {
+		got, is := Read(a, typed)
+		require.True(t, is, typed)
+		require.Equal(t, want, got, typed)
+	}
+	for _, typed := range []string{"1, 9", `"1 and 2"`, `"dark"`, `1 "but darker"`, "1,2,3 please"} {
+		_, is := Read(a, typed)
+		require.False(t, is, typed)
+	}
+	require.True(t, Meant("1, 9"))
 }
 
 // TestEnded says how an approval ended.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,8 @@ type Asker struct {
 	lines   chan typedLine       // what the person types; nil before the first question
 	asked   int                  // the number of the Drop after which the question was on the screen
 	since   time.Time            // when it came there
+	numbers bool                 // so did the numbers of its answers
+	tall    bool                 // its beginning did not fit on the screen, and the person was not told
 	gone    bool                 // nobody types any more
 	there   bool                 // the first question was put to a person here
 	sent    string               // the last question that was answered here
@@ -110,6 +113,11 @@ func (k *Asker) Changed(a *sessions.Approval) {
 
 // Run takes what the person types until ctx ends.
 func (k *Asker) Run(ctx context.Context) {
+	resumed := make(chan os.Signal, 1)
+	if signals := term.ResumeSignals(); len(signals) > 0 {
+		signal.Notify(resumed, signals...)
+		defer signal.Stop(resumed)
+	}
 	for {
 		k.mu.Lock()
 		lines := k.lines
@@ -121,6 +129,12 @@ func (k *Asker) Run(ctx context.Context) {
 			k.mu.Unlock()
 			return
 		case <-k.wake:
+		case <-resumed: // whatever stood on the screen meanwhile
+			k.mu.Lock()
+			if k.there {
+				k.ask()
+			}
+			k.mu.Unlock()
 		case line, ok := <-lines:
 			k.typed(ctx, line, ok)
 		}
@@ -179,10 +193,21 @@ func (k *Asker) ask() {
 		k.say(append(k.question(a), commands(a, tagOf(a))...)...)
 		return
 	}
-	k.say(k.question(a)...)
+	lines := k.question(a)
+	k.say(lines...)
 	k.asked = k.board.Drop()
 	k.say(Offers(a, k.CtrlC)...)
-	k.since = time.Now()
+	k.since, k.numbers, k.tall = time.Now(), false, k.overflows(append(lines, Offers(a, k.CtrlC)...))
+}
+
+// overflows reports whether lines take more rows than the screen has.
+func (k *Asker) overflows(lines []string) bool {
+	f, is := k.out().(*os.File)
+	if !is {
+		return false
+	}
+	columns, rows, known := term.ScreenSize(f)
+	return known && strings.Count(term.Fold(strings.Join(lines, "\n"), columns), "\n")+2 > rows
 }
 
 // question returns the lines that say what is asked.
@@ -191,7 +216,7 @@ func (k *Asker) question(a *sessions.Approval) []string {
 	if k.Who != nil {
 		who = k.Who(a)
 	}
-	lines := linesBy(who, a, k.Shown != nil && k.Shown(a), k.palette())
+	lines := LinesBy(who, a, k.Shown != nil && k.Shown(a), k.palette())
 	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
 		lines = append(lines, k.palette().Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
 	}
@@ -256,17 +281,24 @@ func (k *Asker) read(typed typedLine, ok bool) (*sessions.Approval, Answer) {
 	a := k.pending[0]
 	line := strings.TrimSpace(typed.text)
 	answer, is := Read(a, line)
+	is = is && Shown(a, line, k.numbers)
 	switch {
 	case line == "": // it may have left the screen, for instance one of few rows
+		k.numbers = false
 		k.say(append(k.question(a), Offers(a, k.CtrlC)...)...)
 	case !is && strings.EqualFold(line, "e"):
+		k.numbers = true
 		k.say(Numbers(a, k.CtrlC)...)
 	case !is && strings.Contains(line, escape):
 		k.say(append([]string{"Escape and arrow keys answer nothing."}, Offers(a, k.CtrlC)...)...)
 	case !is:
 		k.say(append([]string{"That is none of the answers."}, Offers(a, k.CtrlC)...)...)
 	case typed.at.Sub(k.since) < ReadTime:
+		k.since = typed.at // a key that repeats itself is no answer
 		k.say(TooSoon)
+	case k.tall && !Refuses(a, answer):
+		k.tall = false
+		k.say(TooTall)
 	default:
 		k.sent = a.ID
 		return a, answer

@@ -45,7 +45,10 @@ func commands(a *sessions.Approval, id string) []string {
 	for i, o := range a.Options {
 		lines = append(lines, fmt.Sprintf("  cursord approve %s %s  (%s)", id, word(a, fmt.Sprint(i+1), o.ID), term.Clean(o.Label)))
 	}
-	if a.Text {
+	switch {
+	case a.Several:
+		lines = append(lines, fmt.Sprintf(`  cursord approve %s --text "1, 2"  (several)`, id))
+	case a.Text:
 		lines = append(lines, fmt.Sprintf(`  cursord approve %s --text "…"  (your own words)`, id))
 	}
 	lines = append(lines, fmt.Sprintf("  cursord deny %s  (no answer)", id))
@@ -60,13 +63,13 @@ func Elsewhere(a *sessions.Approval) []string { return commands(a, tagOf(a)) }
 
 // Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
 func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
-	return linesBy(theAgent, a, above, p)
+	return LinesBy(theAgent, a, above, p)
 }
 
 const theAgent = "The agent"
 
-// linesBy is Lines with who asks.
-func linesBy(who string, a *sessions.Approval, above bool, p term.Palette) []string {
+// LinesBy is Lines with who asks, such as "The agent of another turn".
+func LinesBy(who string, a *sessions.Approval, above bool, p term.Palette) []string {
 	does := map[sessions.ApprovalKind]string{
 		sessions.ApprovalPermission: " asks for permission", sessions.ApprovalQuestion: " asks", sessions.ApprovalPlan: " has a plan",
 	}[a.Kind]
@@ -117,7 +120,16 @@ func commandLines(command string, p term.Palette) (lines []string) {
 // person is told TooSoon.
 const ReadTime = 500 * time.Millisecond
 
+// TooTall is said once of an answer to a question that is longer than the screen, unless it is a no.
+const TooTall = "The beginning of this question is above the window: scroll up and read it, then answer again."
+
 const TooSoon = "This question has just come: read it, then answer."
+
+// Refuses reports whether an answer is a no, or that nobody answers.
+func Refuses(a *sessions.Approval, answer Answer) bool {
+	o := a.Option(answer.Option)
+	return o != nil && (o.Kind == sessions.RejectOnce || o.Kind == sessions.RejectAlways) || answer.Option == noAnswer
+}
 
 // A Key is a short answer that a person types, and what it stands for.
 type Key struct {
@@ -161,18 +173,33 @@ func named(a *sessions.Approval, key, id string) bool {
 	return slices.ContainsFunc(a.Options, func(o sessions.ApprovalOption) bool { return o.ID != id && strings.EqualFold(o.Label, key) })
 }
 
+// Shown reports whether an answer that a person has typed is one of those that they see. Where Offers shows letters alone, numbers and names count only
+// after Numbers has shown them, because the second line of letters need not be answer 2.
+func Shown(a *sessions.Approval, typed string, numbers bool) bool {
+	letters, _ := letters(a)
+	if numbers || len(letters) == 0 {
+		return true
+	}
+	word, _, _ := strings.Cut(typed, `"`)
+	return slices.ContainsFunc(Keys(a), func(k Key) bool { return k.isLetter() && strings.EqualFold(k.Word, strings.TrimSpace(word)) })
+}
+
+// letters returns a line for each answer that has a letter, and whether there are others.
+func letters(a *sessions.Approval) (lines []string, others bool) {
+	for _, k := range Keys(a) {
+		if k.isLetter() && k.Option != noAnswer {
+			lines = append(lines, k.Word+" "+k.About)
+		} else {
+			others = true
+		}
+	}
+	return lines, others
+}
+
 // Offers returns the lines that say what to press, and what it does: letters, where e stands for all other answers, or numbers. end says
 // what else there is to press; it may be "".
 func Offers(a *sessions.Approval, end string) []string {
-	var letters []string
-	numbers := false
-	for _, k := range Keys(a) {
-		if k.isLetter() && k.Option != noAnswer {
-			letters = append(letters, k.Word+" "+k.About)
-		} else {
-			numbers = true
-		}
-	}
+	letters, numbers := letters(a)
 	switch {
 	case len(letters) == 0:
 		return Numbers(a, end)
@@ -214,6 +241,8 @@ func All(a *sessions.Approval) (lines []string) {
 		}
 	}
 	switch {
+	case a.Several:
+		lines = append(lines, "several: their numbers with commas between, such as 1, 2")
 	case a.Kind == sessions.ApprovalPlan && a.Text:
 		lines = append(lines, `n "text", in quotes, rejects it with that text; an accept takes none`)
 	case a.Text:
@@ -237,7 +266,7 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	typed = strings.TrimSpace(typed)
 	if before, text, quoted := strings.Cut(typed, `"`); quoted {
 		inner, closed := strings.CutSuffix(text, `"`)
-		if !a.Text || !closed || strings.TrimSpace(inner) == "" {
+		if !a.Text || !closed || strings.TrimSpace(inner) == "" || a.Several && plaintext.Chosen(inner, a.Names()) == nil {
 			return Answer{}, false
 		}
 		plan := a.Kind == sessions.ApprovalPlan
@@ -261,17 +290,20 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	if o := a.Option(typed); o != nil && !named(a, typed, o.ID) {
 		return Answer{Option: o.ID}, true
 	}
+	if a.Several && plaintext.Chosen(typed, a.Names()) != nil {
+		return Answer{Text: typed}, true
+	}
 	return Answer{}, false
 }
 
-// Meant reports whether a line that is no answer was meant as one: a single character, a number, a yes or a no, or a text in quotes.
+// Meant reports whether a line that is no answer was meant as one: a single character, numbers, a yes or a no, or a text in quotes.
 func Meant(typed string) bool {
 	typed = strings.TrimSpace(typed)
 	text, before := strings.CutSuffix(typed, `"`)
 	if at := strings.Index(text, `"`); before && at >= 0 {
 		return at == 0 || Meant(text[:at])
 	}
-	return utf8.RuneCountInString(typed) == 1 || strings.Trim(typed, "0123456789.") == "" && typed != "" ||
+	return utf8.RuneCountInString(typed) == 1 || strings.Trim(typed, "0123456789., ") == "" && typed != "" ||
 		slices.Contains([]string{"yes", "no"}, strings.ToLower(typed))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -28,8 +29,9 @@ func (v *View) approval(now *sessions.Approval) {
 	case now.Status != sessions.ApprovalPending && at >= 0:
 		v.asked = slices.Delete(v.asked, at, at+1)
 		if at == 0 {
-			if v.over = append(v.over[max(0, len(v.over)-7):], now); v.answered != now.ID {
-				v.lost = time.Now()
+			v.over = append(v.over[max(0, len(v.over)-7):], now)
+			if v.lost = time.Now(); v.answered == now.ID {
+				v.lost = v.lost.Add(againTime - overTime)
 			}
 			v.hush()
 			v.show.Line(v.show.Palette.Dim(approve.Ended(now)))
@@ -46,12 +48,13 @@ func (v *View) showAsked() {
 	}
 	a := v.asked[0]
 	v.hush()
-	lines := approve.Lines(a, v.show.Shows(a), v.show.Palette)
+	lines := approve.LinesBy(v.who(a), a, v.show.Shows(a), v.show.Palette)
 	if v.piped { // the next line waits for the end of the turn
 		lines = append(lines, approve.Elsewhere(a)...)
 	} else {
-		lines = append(lines, approve.Offers(a, approve.CancelsTurn)...)
+		lines = append(lines, approve.Offers(a, v.ctrlC(a))...)
 	}
+	v.numbers = ""
 	if v.onQuestion == nil && !v.piped {
 		lines = append(lines, v.show.Palette.Dim("answer with: /approve, /deny, or cursord approve elsewhere"))
 	}
@@ -60,6 +63,26 @@ func (v *View) showAsked() {
 	}
 	v.question(a.ID, lines)
 	v.ask()
+}
+
+// who names the agent that asks, by its prompt if that is not the one on the screen.
+func (v *View) who(a *sessions.Approval) string {
+	const most = 60 // characters
+	switch t := v.turns[a.TurnID]; {
+	case a.TurnID == v.shown():
+		return "The agent"
+	case t != nil && t.turn != nil:
+		return fmt.Sprintf("Another turn's agent (%s)", term.Clean(plaintext.FirstLine(t.turn.Asked(), most)))
+	}
+	return "Another turn's agent"
+}
+
+// ctrlC says what Ctrl-C does to the turn of a question.
+func (v *View) ctrlC(a *sessions.Approval) string {
+	if a.TurnID == v.shown() {
+		return approve.CancelsTurn
+	}
+	return ""
 }
 
 // question tells the prompt which question is on the screen, by its lines; "" is none.
@@ -90,12 +113,19 @@ func (p *prompt) hasLeft() bool {
 	if rows == 0 {
 		return false
 	}
-	own := 0
-	for _, line := range q.lines {
-		own += strings.Count(ansi.Wrap(line, p.width, ""), "\n") + 1
-	}
-	return rows+min(own, p.room) > p.room
+	return rows+min(p.rows(), p.room) > p.room
 }
+
+// rows returns how many rows the question takes.
+func (p *prompt) rows() (all int) {
+	for _, line := range p.question.lines {
+		all += strings.Count(ansi.Wrap(line, p.width, ""), "\n") + 1
+	}
+	return all
+}
+
+// isTall reports whether the beginning of the question has never fitted on the screen.
+func (p *prompt) isTall() bool { return p.width > 0 && p.rows() > p.room }
 
 // waitsFor reports whether the agent of a turn asks something.
 func (v *View) waitsFor(turn string) bool {
@@ -113,12 +143,12 @@ func (v *View) asksNow() *sessions.Approval {
 }
 
 // overAs returns the question with an ID, if it was on the screen and ended a short while ago. For "" it is the one that somebody else has just
-// ended, once: a line that the person sends again is a prompt.
+// ended: a line that the person sends again is a prompt.
 func (v *View) overAs(id string) *sessions.Approval {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if id == "" && time.Since(v.lost) < overTime {
-		v.lost = time.Time{}
+		v.lost = time.Now().Add(againTime - overTime)
 		return v.over[len(v.over)-1]
 	}
 	if i := slices.IndexFunc(v.over, func(a *sessions.Approval) bool { return a.ID == id }); i >= 0 {
@@ -134,8 +164,10 @@ func (v *View) answers(id string) {
 	v.answered = id
 }
 
-// overTime is how long a person may take to see that a question has ended.
-const overTime = 10 * time.Second
+const (
+	overTime  = 10 * time.Second // how long a person may take to see that a question has ended
+	againTime = time.Second      // after it was said, a key that repeats itself says nothing
+)
 
 // answers takes a line as the answer to the question that was on the screen when the person began it, and refuses one that was meant as an
 // answer but is none. If that question has ended meanwhile, its answer is neither one to the next question nor a prompt.
@@ -146,7 +178,7 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 		return true
 	}
 	command := c.terminal != nil && a != nil && isAnswer(e.text)
-	switch answer := command || a != nil && reads(a, e.text); {
+	switch answer := command || a != nil && c.View.reads(a, e.text); {
 	case a == nil && e.question == "" && !approve.Meant(e.text):
 		return false
 	case answer && e.question == a.ID && e.left:
@@ -154,11 +186,15 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 		c.View.again(true)
 		return true
 	case command && e.question == "", answer && e.question == a.ID && e.soon:
+		c.terminal.feed.post(soonMsg{}) // a key that repeats itself is no answer
 		c.View.line(approve.TooSoon)
+		return true
+	case answer && e.question == a.ID && e.tall && c.View.tooTall(a, e.text):
+		c.View.line(approve.TooTall)
 		return true
 	case a == nil || e.question != a.ID:
 		over := c.View.overAs(e.question)
-		if over == nil || !command && !approve.Meant(e.text) && !reads(over, e.text) {
+		if over == nil || !command && !approve.Meant(e.text) && !readsAs(over, e.text) {
 			return false
 		}
 		words := "that question has ended: " + term.Clean(e.text) + " was not sent"
@@ -171,11 +207,11 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 		return false
 	}
 	if strings.EqualFold(strings.TrimSpace(e.text), "e") {
-		c.View.line(approve.Numbers(a, approve.CancelsTurn)...)
+		c.View.list(a)
 		return true
 	}
 	answer, is := approve.Read(a, e.text)
-	if is {
+	if is && c.View.reads(a, e.text) {
 		c.View.line(c.View.show.Palette.Dim("> " + term.Clean(e.text)))
 		c.answer(ctx, a, answer)
 		return true
@@ -183,7 +219,7 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 	if !approve.Meant(e.text) {
 		return false
 	}
-	c.View.line(append([]string{"That is none of the answers."}, approve.Offers(a, approve.CancelsTurn)...)...)
+	c.View.line(append([]string{"That is none of the answers."}, c.View.offers(a)...)...)
 	return true
 }
 
@@ -193,9 +229,47 @@ func isAnswer(line string) bool {
 	return word == "/approve" || word == "/deny"
 }
 
-func reads(a *sessions.Approval, line string) bool {
+func readsAs(a *sessions.Approval, line string) bool {
 	_, is := approve.Read(a, line)
 	return is
+}
+
+// reads reports whether a line is one of the answers that are on the screen.
+func (v *View) reads(a *sessions.Approval, line string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return readsAs(a, line) && approve.Shown(a, line, v.numbers == a.ID)
+}
+
+// offers returns the answers as they are on the screen.
+func (v *View) offers(a *sessions.Approval) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.numbers == a.ID {
+		return approve.Numbers(a, v.ctrlC(a))
+	}
+	return approve.Offers(a, v.ctrlC(a))
+}
+
+// list shows all answers, by numbers.
+func (v *View) list(a *sessions.Approval) {
+	v.mu.Lock()
+	v.numbers = a.ID
+	end := v.ctrlC(a)
+	v.mu.Unlock()
+	v.line(approve.Numbers(a, end)...)
+}
+
+// tooTall reports whether the person is to be told that the beginning of a question is above the window: once, and not for a no.
+func (v *View) tooTall(a *sessions.Approval, line string) bool {
+	if answer, is := approve.Read(a, line); is && approve.Refuses(a, answer) || strings.HasPrefix(strings.TrimSpace(line), "/deny") {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	first := v.told != a.ID
+	v.told = a.ID
+	return first
 }
 
 // answer answers a question. Its change says how it ended, also if somebody else was first.
@@ -226,6 +300,10 @@ func (c *Chat) approve(ctx context.Context, args []string) error {
 		return errors.New("say which answer: " + strings.Join(approve.All(a), "; "))
 	}
 	answer, is := approve.Read(a, strings.Join(args, " "))
+	if is && c.terminal != nil && !c.View.reads(a, strings.Join(args, " ")) { // nobody has seen its number
+		c.View.list(a)
+		return nil
+	}
 	if !is && a.Text && a.Kind != sessions.ApprovalPlan { // the quotes are gone
 		answer, is = approve.Answer{Text: strings.Join(args, " ")}, true
 	}

@@ -21,6 +21,7 @@ type event struct {
 	question string
 	soon     bool // that question had just come
 	left     bool // it was on the screen no more, or not all of it
+	tall     bool // its beginning never was
 }
 
 type eventKind int
@@ -87,6 +88,7 @@ type (
 		id    string
 		lines []string
 	}
+	soonMsg    struct{}              // an answer came too soon
 	asksMsg    struct{ id string }   // what is typed from now on is about this question
 	restoreMsg struct{ text string } // puts a refused prompt back, unless the person has typed another
 	quitMsg    struct{}
@@ -170,6 +172,8 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.id == p.next.id {
 			p.question = p.next
 		}
+	case soonMsg:
+		p.question.since = time.Now()
 	case clearMsg:
 		p.set("")
 	case restoreMsg:
@@ -264,7 +268,6 @@ func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+z":
 		p.tell(event{kind: suspends})
 	case "ctrl+l":
-		p.question.gone = true
 		return tea.ClearScreen
 	case "ctrl+r":
 		p.search = &search{from: p.at, draft: p.value()}
@@ -314,7 +317,7 @@ func (p *prompt) send() {
 		}
 		return
 	}
-	if p.tell(event{kind: sent, text: text, question: p.began, soon: p.began == p.question.id && p.question.isNew(), left: p.hasLeft()}) {
+	if p.tell(event{kind: sent, text: text, question: p.began, soon: p.began == p.question.id && p.question.isNew(), left: p.hasLeft(), tall: p.isTall()}) {
 		p.history.add(text)
 		p.at, p.draft = len(p.history.entries), ""
 		p.set("")

@@ -43,6 +43,8 @@ type View struct {
 	asked      []*sessions.Approval            // pending ones; the first is on the screen
 	over       []*sessions.Approval            // the latest questions that have ended on the screen
 	answered   string                          // the last question that was answered here
+	numbers    string                          // the question whose numbers are on the screen
+	told       string                          // the question of which the person was told that its beginning is above the window
 	lost       time.Time                       // when the last of over ended without an answer from here
 	onQuestion func(id string, lines []string) // tells the prompt which question is on the screen; nil without a drawn prompt
 }

@@ -75,14 +75,14 @@ func (tm *Tmux) AnswersAgain(keys, again []string) {
 	counts := func() (taken, soon int) {
 		out, _ := tm.Command("capture-pane", "-p", "-S", "-").Output()
 		text := strings.Join(strings.Fields(string(out)), " ") // a narrow window breaks lines
-		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come") + strings.Count(text, "Here it is again")
+		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come") + strings.Count(text, "Here it is again") + strings.Count(text, "is above the window")
 	}
 	taken, soon := counts()
 	tm.Types(keys...)
 	typed := time.Now()
 	tm.Poll("the answer to be taken", func() bool {
 		nowTaken, nowSoon := counts()
-		if nowTaken == taken && nowSoon > soon && time.Since(typed) > 150*time.Millisecond { // each refusal is a row more below the question
+		if nowTaken == taken && nowSoon > soon && time.Since(typed) > 600*time.Millisecond { // each refusal makes the question as good as new
 			tm.Types(again...)
 			soon, typed = nowSoon, time.Now()
 		}
