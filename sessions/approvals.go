@@ -43,7 +43,7 @@ type Approval struct {
 	Command   string           `json:"command,omitempty"` // whole: a command that is too long to be shown is denied
 	Paths     []string         `json:"paths,omitempty"`   // relative to the workspace where they are in it
 	Options   []ApprovalOption `json:"options"`
-	Text      bool             `json:"text"` // a text may be given with an option, or in place of one
+	Text      bool             `json:"text"`              // a text may be given with an option, or in place of one
 	Several   bool             `json:"several,omitempty"` // several options may be chosen: the text names them
 	Status    ApprovalStatus   `json:"status"`
 	Answer    *ApprovalAnswer  `json:"answer,omitempty"`
