@@ -149,7 +149,7 @@ After an answer that was given here, go on to the next question."
                        ((or here behind) (point-max))
                        (t (point-min))))
       (when (and looked pending (not stays) (or to empty))
-        (setq cursord--approval-came (cons (current-time) (point))))
+        (cursord--approval-came-here))
       (pcase-dolist (`(,window . ,start) starts)
         (set-window-point window (point))
         (if (and to (not stays))
@@ -234,8 +234,9 @@ After an answer that was given here, go on to the next question."
                  '((display-buffer-reuse-window display-buffer-at-bottom)
                    (window-height . fit-window-to-buffer))))
 
-(defun cursord--approval-here ()
+(defun cursord--approval-here (&optional early)
   "Return (WS . APPROVAL) of the question at point.
+Refuse one that has just come, unless EARLY is non-nil.
 Elsewhere select the buffer, and answer nothing."
   (unless (derived-mode-p 'cursord-approvals-mode)
     (cursord-approvals)
@@ -249,21 +250,23 @@ Elsewhere select the buffer, and answer nothing."
        "%s" (substitute-command-keys
              (concat "\\<cursord-approvals-mode-map>Point is at no question:"
                      " \\[cursord-next-question] goes to the next one"))))
-     ((and (eql (point) (cdr cursord--approval-came))
-           (time-less-p nil (time-add (car cursord--approval-came)
-                                      cursord--approval-reading)))
-      (user-error
-       "This has just come: read it, and press the key again"))
+     ((and (not early) (cursord--approval-just-came-p))
+      (cursord--approval-refuse))
      (one))))
 
 (defun cursord--approval-give (one option &optional text)
   "Answer ONE, (WS . APPROVAL), with the id OPTION and perhaps TEXT.
 If that is no refusal, all of the question must have been on the screen."
-  (unless (or (null option) (cursord--approval-refuses-p (cdr one) option))
-    (cursord--approval-read (cdr one)))
+  (cursord--approval-must-read one option)
   (cursord--approval-send one option text)
   (with-current-buffer cursord--approvals-buffer
     (push (plist-get (cdr one) :id) cursord--approvals-given)))
+
+(defun cursord--approval-must-read (one option &optional again)
+  "Signal a `user-error' if ONE must be read before the answer OPTION.
+See `cursord--approval-read' for AGAIN."
+  (unless (or (null option) (cursord--approval-refuses-p (cdr one) option))
+    (cursord--approval-read (cdr one) again)))
 
 (defun cursord-next-question ()
   "Go to the next question, from the last one to the first."
@@ -302,14 +305,28 @@ A question that has no such answer ends without one."
   "Give the answer with the number that was pressed.
 If there are more answers than digits, the digit begins the number: read it."
   (interactive nil cursord-approvals-mode)
-  (let* ((one (cursord--approval-here))
-         (n (- last-command-event ?1))
-         (options (plist-get (cdr one) :options)))
-    (when (length> options cursord--digits-most)
-      (cursord--approval-read (cdr one))
-      (setq n (1- (cursord--approval-read-number options (1+ n)))))
-    (cursord--approval-give
-     one (and (< -1 n (length options)) (plist-get (elt options n) :id)))))
+  (let* ((digit (- last-command-event ?0))
+         (one (cursord--approval-here t))
+         (options (plist-get (cdr one) :options))
+         (id (lambda (n)
+               (and (<= 1 n (length options))
+                    (plist-get (elt options (1- n)) :id)))))
+    (if (length> options cursord--digits-most)
+        (cursord--approval-number one digit id)
+      (cursord--approval-give (cursord--approval-here) (funcall id digit)))))
+
+(defun cursord--approval-number (one digit id)
+  "Answer ONE, (WS . APPROVAL), with a number that DIGIT begins.
+ID returns the id of the answer with a number.  The digit itself is always
+taken: without it, the rest would be another number."
+  (let* ((early (cursord--approval-just-came-p))
+         (again "type the number again")
+         (option (funcall id (cursord--approval-read-number
+                              (plist-get (cdr one) :options) digit))))
+    (cursord--approval-must-read one option again)
+    (when early
+      (cursord--approval-refuse again))
+    (cursord--approval-give one option)))
 
 (defun cursord--approval-read-number (options digit)
   "Read the number or the label of one of OPTIONS, and return its number.
@@ -355,6 +372,10 @@ DIGIT begins what is typed."
         (option (get-text-property (point) 'cursord-option)))
     (pcase option
       ('nil (user-error "There is no answer in this line"))
+      ((guard (equal cursord--approval-scrolled
+                     (cursord--approval-place (point))))
+       (user-error "Scrolling has put point here: %s"
+                   "move it to your answer, then press RET"))
       ('text (cursord-answer-with-text))
       (_ (cursord--approval-give one option)))))
 

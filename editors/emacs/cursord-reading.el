@@ -27,6 +27,12 @@ it.")
 (defvar-local cursord--approval-came nil
   "When and where point got to a new question or page, (TIME . POINT).")
 
+(defvar-local cursord--approval-point nil
+  "The place of point after the last command.")
+
+(defvar-local cursord--approval-scrolled nil
+  "The place where scrolling has put point, until a person moves it.")
+
 (defvar cursord--approval-reading 0.5
   "Seconds until a key answers a question or page that point has just come to.
 Tests set this.")
@@ -119,10 +125,48 @@ others there."
                   (setq at (1+ at)))))))))))
 
 (defun cursord--approvals-watch (pending)
-  "Note what windows show while there is something PENDING."
-  (if pending
-      (add-hook 'pre-command-hook #'cursord--approvals-note)
-    (remove-hook 'pre-command-hook #'cursord--approvals-note)))
+  "Note what windows show, and who moves point, while something is PENDING."
+  (cond
+   (pending
+    (add-hook 'pre-command-hook #'cursord--approvals-note)
+    (add-hook 'post-command-hook #'cursord--approvals-moved))
+   (t
+    (remove-hook 'pre-command-hook #'cursord--approvals-note)
+    (remove-hook 'post-command-hook #'cursord--approvals-moved))))
+
+;;;; Who has put point where it is
+
+(defun cursord--approvals-moved ()
+  "Note whether the last command has moved point only by scrolling."
+  (when-let* ((buffer (get-buffer cursord--approvals-buffer)))
+    (with-current-buffer buffer
+      (let* ((window (get-buffer-window))
+             (place (cursord--approval-place
+                     (if window (window-point window) (point)))))
+        (unless (equal place cursord--approval-point)
+          (setq cursord--approval-point place
+                cursord--approval-scrolled
+                (and (or (not (eq window (selected-window)))
+                         (and (symbolp this-command)
+                              (get this-command 'scroll-command)))
+                     place)))))))
+
+(defun cursord--approval-came-here ()
+  "Note that point has come to a new question or page."
+  (setq cursord--approval-came (cons (current-time) (point))))
+
+(defun cursord--approval-just-came-p ()
+  "Return non-nil if point has just come to a new question or page."
+  (and (eql (point) (cdr cursord--approval-came))
+       (time-less-p nil (time-add (car cursord--approval-came)
+                                  cursord--approval-reading))))
+
+(defun cursord--approval-refuse (&optional again)
+  "Signal that a question has just come, and what to do AGAIN.
+The time begins anew, so that a key that is held answers nothing."
+  (cursord--approval-came-here)
+  (user-error "This has just come: read it, and %s"
+              (or again "press the key again")))
 
 ;;;; Before a yes
 
@@ -134,23 +178,42 @@ others there."
               ((< read (length shown))))
     (+ (cursord--approval-text-begin id to) read)))
 
-(defun cursord--approval-read (approval)
+(defun cursord--approval-read (approval &optional again)
   "Signal a `user-error' unless windows have shown all of APPROVAL.
-The next part that they have not shown is at the top of the window then."
+The next part that they have not shown is at the top of the window then.  AGAIN
+says what to do after reading, if that is not the same key."
   (cursord--approvals-note)
-  (when-let* ((at (cursord--approval-unread (plist-get approval :id))))
+  (when-let* ((id (plist-get approval :id))
+              (at (cursord--approval-unread id)))
     (setq truncate-lines nil)
     (goto-char at)
     (when-let* ((window (get-buffer-window)))
-      (set-window-point window at)
       (set-window-hscroll window 0)
       ;; One line is shown again, so that a person sees where it goes on.
       (set-window-start window
                         (if (< (window-body-height window) 3) at
                           (save-excursion (vertical-motion -1 window)
-                                          (point)))))
-    (setq cursord--approval-came (cons (current-time) (point)))
-    (user-error "There is more to read before you answer")))
+                                          (point))))
+      (set-window-point window at)
+      (goto-char (cursord--approval-beside-answers id window))
+      (set-window-point window (point)))
+    (cursord--approval-came-here)
+    ;; RET must not answer here, if all that the window shows are answers.
+    (setq cursord--approval-point (cursord--approval-place (point))
+          cursord--approval-scrolled cursord--approval-point)
+    (user-error "There is more to read before you answer%s"
+                (if again (concat ", then " again) ""))))
+
+(defun cursord--approval-beside-answers (id window)
+  "Return a position of approval ID that WINDOW shows and that is no answer.
+Return point if it is none, or if WINDOW shows only answers."
+  (pcase-let ((`(,_ ,from ,to) (assoc id (cursord--approval-regions))))
+    (or (and (get-text-property (point) 'cursord-option)
+             (let ((from (max from (window-start window)))
+                   (to (min to (window-end window t))))
+               (and (< from to)
+                    (text-property-any from to 'cursord-option nil))))
+        (point))))
 
 (provide 'cursord-reading)
 ;;; cursord-reading.el ends here

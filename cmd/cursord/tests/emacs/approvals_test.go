@@ -155,6 +155,15 @@ func TestEmacsApprovalsInARow(t *testing.T) {
 		require.Equal(t, "*cursord asks*", e.eval(`(buffer-name)`))
 		tm.Types("y") // at once: nobody has read it
 		untilScreen(tm, e, `has just come: read it`)
+		// A key that is held does not answer, however long: each press begins the time anew.
+		ago := func(seconds int) {
+			e.eval(`(with-current-buffer "*cursord asks*" (message nil) (setcar cursord--approval-came (time-subtract (car cursord--approval-came) %d)) nil)`, seconds)
+		}
+		for range 3 {
+			ago(3000)
+			tm.Types("y")
+			untilScreen(tm, e, `has just come: read it`)
+		}
 		e.eval(`(progn (setq cursord--approval-reading 0) nil)`)
 		tm.Types("y")
 		c.Ends(turn.ID)

@@ -198,6 +198,79 @@ func TestEmacsAnswersAboveNine(t *testing.T) {
 	})
 }
 
+// TestEmacsNumbersOfUnreadQuestions: a digit begins the number of one of many answers also where the question is not in the window or
+// has just come; RET refuses the number then, and RET in the list answers nothing where scrolling has put point.
+func TestEmacsNumbersOfUnreadQuestions(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		var options []string
+		for i := range 12 {
+			options = append(options, fmt.Sprintf("Colour %c", 'A'+i))
+		}
+		which := script(world.Obj{"fake": "question", "text": "Which?", "options": options})
+		_, c, e, tm := aQuestion(t, bin, which, which)
+		require.NoError(t, tm.Command("resize-window", "-x", "80", "-y", "24").Run())
+		e.until("the size", `(> 25 (frame-height))`)
+		e.eval(`(setq cursord--approval-reading 3600)`)
+		turn := c.Asks(world.Obj{"prompt": "begin"})
+		number := func() {
+			t.Helper()
+			tm.Types("1")
+			untilScreen(tm, e, `\nThe number of the answer, 1 to 12: 1$`)
+			tm.Types("2", "Enter")
+		}
+		for _, test := range []struct {
+			lines int
+			early bool
+			point string // what RET says after the scrolling
+		}{{4, false, `Scrolling has put point here: move it to your answer, then press RET`}, {10, true, `There is no answer in this line`}} {
+			one := untilAsked(c, e, "Which?")
+			e.command("cursord-approvals")
+			e.eval(`(progn (window-resize nil (- %d (window-body-height))) nil)`, test.lines)
+			e.eval(`(progn (goto-char (point-min)) (set-window-start nil (point-min)) (setq cursord--approval-came %s cursord--approval-reading 3600) nil)`,
+				map[bool]string{true: "(cons (current-time) (point))", false: "nil"}[test.early])
+			e.until("an answer below the window", `(progn (redisplay t) (not (pos-visible-in-window-p (- (point-max) 2))))`)
+			number()
+			untilScreen(tm, e, `There is more to read before you answer, then type the number again`)
+			require.True(t, isPending(c, one.ID))
+			e.eval(`(progn (setq cursord--approval-reading 0) nil)`)
+			tm.Types("Enter")
+			untilScreen(tm, e, test.point)
+			require.True(t, isPending(c, one.ID))
+			e.eval(`(progn (setq cursord--approval-reading 3600) nil)`)
+			number() // at once
+			untilScreen(tm, e, `type the number again`)
+			require.True(t, isPending(c, one.ID))
+			e.eval(`(progn (setq cursord--approval-reading 0) nil)`)
+			e.eval(`(progn (window-resize nil (- 16 (window-body-height))) (goto-char (point-min)) (set-window-start nil (point-min)) nil)`)
+			e.until("all of it on the screen", `(progn (redisplay t) (cursord--approvals-note) (null (cursord--approval-unread %q)))`, one.ID)
+			e.eval(`(progn (window-resize nil (- %d (window-body-height))) nil)`, test.lines)
+			// To where scrolling puts point.
+			e.eval(`(progn (goto-char (point-min)) (search-forward "1 Colour A") (beginning-of-line) (set-window-start nil (point)) (redisplay t) nil)`)
+			tm.Types("C-v")
+			e.until("another answer at point", `(let ((at (get-text-property (point) 'cursord-option))) (and at (not (equal at "o1"))))`)
+			tm.Types("Enter")
+			untilScreen(tm, e, `Scrolling has put point here`)
+			require.True(t, isPending(c, one.ID))
+			if test.early {
+				here := e.eval(`(get-text-property (point) 'cursord-option)`)
+				tm.Types("C-n", "C-p", "Enter") // the person has put point there now
+				require.Equal(t, here, theAnswer(c, e, one.ID).OptionID)
+				continue
+			}
+			e.eval(`(progn (cursord--approval-came-here) (setq cursord--approval-reading 3600) nil)`)
+			number()
+			untilScreen(tm, e, `This has just come: read it, and type the number again`)
+			require.True(t, isPending(c, one.ID))
+			e.eval(`(progn (setq cursord--approval-reading 0) nil)`)
+			number()
+			require.Equal(t, "o12", theAnswer(c, e, one.ID).OptionID)
+		}
+		c.Ends(turn.ID)
+		e.quiet()
+	})
+}
+
 // TestEmacsGoesOnToTheNextQuestion: after an answer, point is at the next question, whose beginning is in the window; the list says who
 // asks, and the mode line how many ask, beside the hunks.
 func TestEmacsGoesOnToTheNextQuestion(t *testing.T) {
