@@ -53,15 +53,21 @@ With a prefix argument ALL, cancel those of all sessions of the project."
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
 
 ;;;###autoload
-(defun cursord-steer (text)
-  "Add TEXT to the turn that runs in the chat, as if its prompt had had it.
-Where the agent takes nothing while it works, TEXT is a prompt that waits."
+(defun cursord-steer (text &optional turn)
+  "Add TEXT to the running TURN, as if its prompt had had it.
+That is the turn of the chat; where none runs there, it is the only one that
+runs in the folder.  Where the agent takes nothing while it works, TEXT is a
+prompt that waits."
   (interactive
-   (progn
-     (cursord--running-turn (cursord-workspace-open))
-     (list (read-string "To the running turn: "))))
+   (let* ((ws (cursord-workspace-open))
+          (turn (cursord--running-turn ws)))
+     (list (read-string (if (cursord--turn-of-chat-p turn ws)
+                            "To the running turn: "
+                          (format "To the running turn %s: "
+                                  (cursord--turn-name turn))))
+           turn)))
   (let* ((ws (cursord-workspace-open))
-         (turn (cursord--running-turn ws)))
+         (turn (or turn (cursord--running-turn ws))))
     (unless (string-blank-p text)
       (cursord-request
        ws :turn/steer (list :turnId (plist-get turn :id) :text text)
@@ -70,16 +76,39 @@ Where the agent takes nothing while it works, TEXT is a prompt that waits."
                                   ws turn (plist-get result :queuedTurnId))))
        :else #'cursord-complain))))
 
+(defun cursord--turn-of-chat-p (turn ws)
+  "Return non-nil if TURN is of the session in the chat of WS."
+  (equal (plist-get turn :sessionId) (cursord-workspace-current ws)))
+
+(defun cursord--turn-name (turn)
+  "Return the prompt of TURN as a short name, in quotation marks."
+  (format "\"%s\"" (truncate-string-to-width
+                    (cursord-one-line (plist-get turn :prompt)) 40 nil nil
+                    "…")))
+
 (defun cursord--running-turn (ws)
-  "Return the turn that runs in the chat of WS; without one, it is an error."
-  (or (seq-find (lambda (turn)
-                  (and (equal (plist-get turn :status) "running")
-                       (equal (plist-get turn :sessionId)
-                              (cursord-workspace-current ws))))
-                (cursord-busy-turns ws))
+  "Return the turn that runs in the chat of WS, or else the only one of WS.
+Without one, or with several, it is an error."
+  (let ((running (seq-filter (lambda (turn)
+                               (equal (plist-get turn :status) "running"))
+                             (cursord-busy-turns ws))))
+    (cond
+     ((seq-find (lambda (turn) (cursord--turn-of-chat-p turn ws)) running))
+     ((null running)
       (user-error "%s" (cursord--with-keys (concat "No turn of the chat runs:"
                                                    " M-x cursord-ask begins"
-                                                   " one")))))
+                                                   " one"))))
+     ((cdr running)
+      (user-error
+       "%s" (cursord--with-keys
+             (format "No turn of the chat runs, but %s do: go to %s"
+                     (cursord--and (mapcar #'cursord--turn-name running))
+                     "the session of one with M-x cursord-resume"))))
+     ((car running)))))
+
+(defun cursord--and (words)
+  "Return WORDS, two or more, as a list in a sentence."
+  (concat (string-join (butlast words) ", ") " and " (car (last words))))
 
 (defun cursord--steered (ws turn queued)
   "Return what has become of a text for TURN of WS.
