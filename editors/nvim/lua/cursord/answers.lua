@@ -38,6 +38,15 @@ local function by_id(a, id)
   end
 end
 
+--- Whether an answer says no.
+--- @param a cursord.Approval
+--- @param id string its id; '' for a text alone
+--- @return boolean
+function M.is_no(a, id)
+  local option = id == M.none.id and M.none or by_id(a, id)
+  return option and vim.startswith(option.kind, 'reject') or id == '' and a.kind == 'plan'
+end
+
 local function same(one, other)
   return vim.fn.tolower(one) == vim.fn.tolower(other)
 end

@@ -5,6 +5,7 @@ local askfloat = require('cursord.askfloat')
 local keys = require('cursord.keys')
 local message = require('cursord.message')
 local notify = require('cursord.notify')
+local reading = require('cursord.reading')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -13,11 +14,6 @@ local M = {}
 
 local ns = api.nvim_create_namespace('cursord_approvals')
 
---- @class cursord.Listed a question in the list
---- @field first integer its first line
---- @field last integer
---- @field drawn? number when Neovim has drawn a part of it first, in milliseconds
-
 local list_buf --- @type integer?
 local list_lines = {} --- @type table<integer, cursord.ApprovalLine>
 local list_of = {} --- @type table<integer, string> the ids of the approvals, by line
@@ -25,8 +21,6 @@ local listed = {} --- @type table<string, cursord.Listed> by the approvals' ids
 
 --- How long a question must be on the screen before a key or a command may answer it, in milliseconds. Tests set this.
 M.reading = 500
-
-local now = askfloat.now
 
 --- The pending approvals, in the order in which they were asked.
 --- @return cursord.Approval[]
@@ -57,9 +51,39 @@ function M.answer(a, option, text)
   )
 end
 
+--- Says why there is no answer. A key that repeats must not give one only because it has been held for long enough.
+--- @param shown cursord.Listed|cursord.Asking
+--- @param text string
+local function refuse(shown, text)
+  shown.drawn = shown.drawn and askfloat.now()
+  rpc.say(text, vim.log.levels.WARN)
+end
+
+--- Whether a question on the screen takes an answer. One that is no no must have been there for long enough, all of it.
+--- @param shown cursord.Listed|cursord.Asking
+--- @param at number when the person began to answer, in milliseconds
+--- @param win? integer the window of the list, if the answer has to be read first
+--- @return boolean
+local function is_ready(shown, at, win)
+  if win and not reading.is_read(shown) then
+    refuse(shown, 'there is more to read before you answer')
+    reading.go_on(win, shown)
+  elseif not shown.drawn or at - shown.drawn < M.reading then
+    refuse(shown, 'this question has just come: read it, then answer')
+  else
+    return true
+  end
+  return false
+end
+
+--- Gives the answer in a line of the list.
 --- @param line cursord.ApprovalLine
 local function choose(line)
-  if line.option then
+  local no = answers.is_no(line.approval, line.option and line.option.id or '')
+  local win = not no and api.nvim_get_current_win() or nil
+  if not is_ready(listed[line.approval.id], askfloat.now(), win) then
+    return
+  elseif line.option then
     return M.answer(line.approval, line.option.id)
   end
   local plan = line.approval.kind == 'plan'
@@ -69,17 +93,6 @@ local function choose(line)
     end
   end)
 end
-
-api.nvim_set_decoration_provider(api.nvim_create_namespace('cursord_approvals_drawn'), {
-  on_win = function(_, _, buf, top, bottom)
-    for _, one in pairs(buf == list_buf and listed or {}) do
-      if one.last > top and one.first <= bottom + 1 then
-        one.drawn = one.drawn or now()
-      end
-    end
-    return false
-  end,
-})
 
 --- The window of the list in this tab page.
 --- @return integer?
@@ -92,41 +105,42 @@ local function draw_list()
   if not list_buf or not api.nvim_buf_is_valid(list_buf) then
     return
   end
-  local lines, old, before = {}, list_of, listed --- @type string[], table<integer, string>, table<string, cursord.Listed>
+  local lines, old = {}, list_of --- @type string[], table<integer, string>
   list_lines, list_of, listed = {}, {}, {}
   for _, a in ipairs(M.pending()) do
     local of, gives = asked.lines(a)
     lines[#lines + 1] = asked.who(a)
     list_of[#lines] = a.id
-    listed[a.id] = { first = #lines, last = #lines + #of, drawn = (before[a.id] or {}).drawn }
+    listed[a.id] = { first = #lines, last = #lines + #of, text = table.concat(of, '\n'), read = {} }
     for i, line in ipairs(of) do
       lines[#lines + 1] = line
       list_lines[#lines], list_of[#lines] = gives[i], a.id
     end
     lines[#lines + 1] = ''
   end
-  local rows = {} --- @type table<integer, integer> of the cursors, by window
+  reading.take(list_buf, listed)
+  local views = {} --- @type table<integer, table> by window
   for _, win in ipairs(vim.fn.win_findbuf(list_buf)) do
-    local row = api.nvim_win_get_cursor(win)[1]
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    local row = view.lnum
     local id, from = old[row], row
     while id and old[from - 1] == id do
       from = from - 1
     end
-    -- A key for a question that has gone must not answer another one: a first line is no answer.
-    rows[win] = id and listed[id] and listed[id].first + row - from or 1
-    local here = list_of[rows[win]]
-    if here and here ~= id then
-      listed[here].drawn = nil -- nor must a command
+    local one = id and listed[id]
+    if one then
+      local to = one.first + row - from
+      view.lnum, view.topline = to, math.max(view.topline + to - row, 1)
+      views[win] = view
+    else -- a key or a command for a question that has gone must not answer another one: a first line is no answer
+      views[win] = { lnum = 1, col = 0, topline = 1, skipcol = 0 }
+      local top = listed[list_of[1]] or {}
+      top.drawn = nil
     end
   end
   vim.bo[list_buf].modifiable = true
-  api.nvim_buf_set_lines(
-    list_buf,
-    0,
-    -1,
-    false,
-    #lines > 0 and lines or { 'No agent asks anything.' }
-  )
+  lines = #lines > 0 and lines or { 'No agent asks anything.' }
+  api.nvim_buf_set_lines(list_buf, 0, -1, false, lines)
   vim.bo[list_buf].modifiable = false
   api.nvim_buf_clear_namespace(list_buf, ns, 0, -1)
   for _, one in pairs(listed) do
@@ -135,8 +149,10 @@ local function draw_list()
     opts = { end_row = one.first + 1, hl_group = 'CursordMaybe' }
     api.nvim_buf_set_extmark(list_buf, ns, one.first, 0, opts)
   end
-  for win, row in pairs(rows) do
-    api.nvim_win_set_cursor(win, { row, 0 })
+  for win, view in pairs(views) do
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview(view)
+    end)
   end
 end
 
@@ -184,14 +200,12 @@ function M.open()
     number = false,
     relativenumber = false,
     signcolumn = 'no',
-    wrap = true,
-    linebreak = true,
-    smoothscroll = true,
     winbar = "%{%v:lua.require'cursord.approvals'.winbar()%}",
     statusline = ' Cursor: what agents ask%=%l/%L ',
   }) do
     api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
   end
+  reading.show_plain(0)
   if not fresh then
     return refresh()
   end
@@ -232,40 +246,36 @@ end
 --- The command line that the person types, or has just ended: when it was opened, and the question on the screen then.
 local typing --- @type { at: number, id?: string }?
 
---- Whether all lines of a question in the list are on the screen.
---- @param one cursord.Listed
---- @return boolean
-local function is_whole(one)
-  local win = list_window() or 0
-  local view = api.nvim_win_call(win, vim.fn.winsaveview)
-  local top = one.first > view.topline or one.first == view.topline and (view.skipcol or 0) == 0
-  return top and one.last <= vim.fn.line('w$', win)
+local function to_list(a, text)
+  rpc.say(text)
+  M.open()
+  listed[a.id].drawn = nil
 end
 
 --- The approval that a key or a command answers, if the person has seen it before they began to type.
---- @param whole boolean they must have seen all of it
+--- @param typed? string the answer; nil: it is a no
 --- @return cursord.Approval?
-local function seen(whole)
+local function seen(typed)
   local a, float = aimed(), askfloat.shown()
-  local at, id = typing and typing.at or now(), typing and typing.id
+  local at, id = typing and typing.at or askfloat.now(), typing and typing.id
   local win = list_window()
   if id and not (a and a.id == id) then
     return rpc.say('that question has ended: nothing was answered', vim.log.levels.WARN)
   elseif not a then
     return rpc.say('no agent asks anything')
   elseif win and win ~= api.nvim_get_current_win() and #M.pending() > 1 then
-    rpc.say('several questions wait: go to the one that you answer, and say it here')
-    return M.open()
+    return to_list(a, 'several questions wait: go to the one that you answer, and say it here')
   end
   local shown = win and listed[a.id] or not win and float and float.id == a.id and float or nil
-  if whole and shown and (not win and float and float.cut or win and not is_whole(shown)) then
-    rpc.say('read the whole question here, and answer with <CR>')
-    M.open()
-  elseif not shown or not shown.drawn or at - shown.drawn < M.reading then
+  local read = typed and answers.read(a, typed)
+  local yes = typed and not (read and answers.is_no(a, read))
+  if yes and not win and shown and shown.cut then
+    to_list(a, 'read the whole question here, and answer with <CR>')
+  elseif shown and is_ready(shown, at, yes and win or nil) then
+    return a
+  elseif not shown then
     rpc.say('this question has just come: read it, then answer', vim.log.levels.WARN)
     refresh()
-  else
-    return a
   end
 end
 
@@ -286,7 +296,7 @@ end
 --- Answers the question on the screen: with yes, the word of an answer, or a text.
 --- @param arg string
 function M.approve(arg)
-  local a = seen(true)
+  local a = seen(arg)
   if not a then
     return
   end
@@ -311,7 +321,7 @@ end
 --- Says no to the question on the screen, which may be longer than the screen. The agent gets a text with a no to its plan.
 --- @param text string
 function M.deny(text)
-  local a = seen(false)
+  local a = seen()
   local option = a and answers.no(a)
   if not a then
     return
@@ -347,7 +357,7 @@ api.nvim_create_autocmd('CmdlineEnter', {
   pattern = ':',
   callback = function()
     local a = (list_window() or askfloat.shown()) and aimed()
-    typing = { at = now(), id = a and a.id or nil }
+    typing = { at = askfloat.now(), id = a and a.id or nil }
   end,
 })
 api.nvim_create_autocmd('CmdlineLeave', {
