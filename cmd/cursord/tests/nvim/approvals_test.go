@@ -80,6 +80,7 @@ func TestNvimApprovals(t *testing.T) {
 		n.keys("G?Reject<CR>")
 		n.keys("<CR>")
 		require.Equal(t, "reject-once", answer(long.ID))
+		n.until("Neovim knows of the answer", "return #require('cursord.approvals').pending() == 0")
 		n.until("no float", "for _, win in ipairs(vim.api.nvim_list_wins()) do if vim.api.nvim_win_get_config(win).relative ~= '' then return false end end return true")
 		e.Ends(one.TurnID)
 		n.keys("q")

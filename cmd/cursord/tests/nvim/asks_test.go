@@ -107,6 +107,7 @@ func TestNvimDeniesWithoutReading(t *testing.T) {
 		n.ex("Cursord deny it is too long")
 		answer := n.answered(e, "Paint it.")
 		require.Equal(t, "it is too long", answer.Text)
+		n.until("Neovim knows of the answer", "return #require('cursord.approvals').pending() == 0")
 		n.w.Put("go", "")
 		n.untilScreen("Paint it.")
 		n.ex("Cursord approvals")
