@@ -4,9 +4,6 @@ package authorship
 
 import (
 	"os"
-	"os/exec"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -28,14 +25,7 @@ func TestSavesThatNothingWatches(t *testing.T) {
 				t.Parallel()
 				w := world.New(t)
 				if limit != "" {
-					if runtime.GOOS != "linux" {
-						t.Skip("no limits can be set here")
-					}
-					within := append([]string{"unshare", "-U", "-r"}, world.Shell(limit)...)
-					if out, err := exec.Command(within[0], append(slices.Clip(within[1:]), "true")...).CombinedOutput(); err != nil {
-						t.Skipf("no limits can be set here: %s", out)
-					}
-					w.Within = within
+					w.Limits(t, limit)
 				}
 				w.PutAll(world.Tree{"old.txt": "mine 1\nmine 2\n", "sub/a": "a\n"})
 				files := []string{"new.txt", "made/new.txt", "sub/new.txt", "old.txt"}

@@ -280,12 +280,8 @@ func TestNothingCanBeWatched(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {
 		t.Run(name, func(t *testing.T) {
-			within := append([]string{"unshare", "-U", "-r"}, world.Shell(limit)...)
 			w := world.New(t)
-			if out, err := exec.Command(within[0], append(within[1:len(within):len(within)], "true")...).CombinedOutput(); err != nil {
-				t.Skipf("no limits can be set here: %s", out)
-			}
-			w.Within = within
+			w.Limits(t, limit)
 			before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
 			w.Put("a/f", before)
 			w.Plays(world.Lines(world.Edits("c", "a/f", before, after))...)

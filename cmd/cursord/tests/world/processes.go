@@ -132,6 +132,17 @@ func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCl
 // Shell returns a command that runs first in a shell, and then replaces the shell by the command that is appended.
 func Shell(first string) []string { return []string{"sh", "-c", first + ` && exec "$@"`, "sh"} }
 
+// Limits has the daemon run where a shell command has set limits of the system, such as that of inotify. It skips t where no user may
+// set them, as outside of Linux.
+func (w *World) Limits(t *testing.T, set string) {
+	t.Helper()
+	within := append([]string{"unshare", "-U", "-r"}, Shell(set)...)
+	if out, err := exec.Command(within[0], append(within[1:len(within):len(within)], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no limits can be set here: %v %s", err, out)
+	}
+	w.Within = within
+}
+
 // Sleeps waits until the daemon was at rest in many looks in a row: no thread ran, or waited for a disk.
 func (w *World) Sleeps() {
 	w.T.Helper()
