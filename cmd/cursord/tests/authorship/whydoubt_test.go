@@ -10,27 +10,7 @@ import (
 
 	"cursord/cmd/cursord/tests/world"
 	"cursord/daemon/api"
-	"cursord/rpc"
 )
-
-// doubtOf returns for each line of a file whose it is: a for the turn's, m for one that may be a person's, - for a person's.
-func doubtOf(w *world.World, e *world.Editor, path string) (who string) {
-	var said rpc.WhyResult
-	e.Must("file/why", world.Obj{"workspace": w.Root, "path": path}, &said)
-	for _, l := range said.Lines {
-		for range l.To - l.From {
-			switch {
-			case l.Source == nil:
-				who += "-"
-			case l.Source.MaybeYours:
-				who += "m"
-			default:
-				who += "a"
-			}
-		}
-	}
-	return who
-}
 
 // TestWhyOfLinesInDoubt: lines of which the review says that they may be a person's were an agent's for why. The doubt stays after an accept, a
 // restart, a commit, and an export and import.
@@ -50,8 +30,8 @@ func TestWhyOfLinesInDoubt(t *testing.T) {
 
 	said := func(state string) {
 		t.Helper()
-		require.Equal(t, doubt, doubtOf(w, e, "notes.txt"))
-		require.Equal(t, "-a------------a-----", doubtOf(w, e, "f"))
+		require.Equal(t, doubt, sourcesOf(w, e, "notes.txt"))
+		require.Equal(t, "-a------------a-----", sourcesOf(w, e, "f"))
 		text := w.CursordOK("why", "notes.txt:12", "-w", w.Root)
 		require.True(t, strings.HasPrefix(text, "notes.txt:12  may be yours: it is not surely the agent's; "+state+"\n"), text)
 		require.Contains(t, text, "  > second\n", "the turn of which it may be")
@@ -92,7 +72,7 @@ func TestWhyOfLinesInDoubt(t *testing.T) {
 	there.Start()
 	other := there.Opens()
 	other.Must("session/import", world.Obj{"path": file, "workspace": there.Root}, nil)
-	require.Equal(t, doubt, doubtOf(there, other, "notes.txt"))
+	require.Equal(t, doubt, sourcesOf(there, other, "notes.txt"))
 }
 
 // TestWhyOfACopyHasNoDoubt: only the agent works in a copy, so that what it has written there without a call is its own, also after an accept.
@@ -104,5 +84,5 @@ func TestWhyOfACopyHasNoDoubt(t *testing.T) {
 	e := w.Opens()
 	e.Ok(e.Isolates())
 	e.Decides("diff/accept", world.Obj{"all": true})
-	require.Equal(t, "-----------a--------", doubtOf(w, e, "notes.txt"))
+	require.Equal(t, "-----------a--------", sourcesOf(w, e, "notes.txt"))
 }

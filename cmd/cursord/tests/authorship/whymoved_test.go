@@ -13,7 +13,7 @@ import (
 	"cursord/rpc"
 )
 
-// sourcesOf returns for each line of a file whose it is: a for the turn's, a? for a guess, - for a person's.
+// sourcesOf returns for each line of a file whose it is: a for the turn's, ? for a guess by the text, m for one that may be a person's, - for a person's.
 func sourcesOf(w *world.World, e *world.Editor, path string) (who string) {
 	var said rpc.WhyResult
 	e.Must("file/why", world.Obj{"workspace": w.Root, "path": path}, &said)
@@ -22,6 +22,8 @@ func sourcesOf(w *world.World, e *world.Editor, path string) (who string) {
 			switch {
 			case l.Source == nil:
 				who += "-"
+			case l.Source.MaybeYours:
+				who += "m"
 			case l.Source.ByText:
 				who += "?"
 			default:

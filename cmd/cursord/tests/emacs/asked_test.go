@@ -168,15 +168,20 @@ func TestEmacsAllowsOnlyWhatWasRead(t *testing.T) {
 	})
 }
 
+// twelve is a line of a script: a question with twelve answers.
+func twelve() string {
+	var options []string
+	for i := range 12 {
+		options = append(options, fmt.Sprintf("Colour %c", 'A'+i))
+	}
+	return script(world.Obj{"fake": "question", "text": "Which?", "options": options})
+}
+
 // TestEmacsAnswersAboveNine: where there are more than nine answers, a digit begins a number.
 func TestEmacsAnswersAboveNine(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
-		var options []string
-		for i := range 12 {
-			options = append(options, fmt.Sprintf("Colour %c", 'A'+i))
-		}
-		which := script(world.Obj{"fake": "question", "text": "Which?", "options": options})
+		which := twelve()
 		_, c, e, tm := aQuestion(t, bin, which, which, which)
 		e.eval(`(setq cursord--approval-reading 0)`)
 		turn := c.Asks(world.Obj{"prompt": "begin"})
@@ -203,11 +208,7 @@ func TestEmacsAnswersAboveNine(t *testing.T) {
 func TestEmacsNumbersOfUnreadQuestions(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
-		var options []string
-		for i := range 12 {
-			options = append(options, fmt.Sprintf("Colour %c", 'A'+i))
-		}
-		which := script(world.Obj{"fake": "question", "text": "Which?", "options": options})
+		which := twelve()
 		_, c, e, tm := aQuestion(t, bin, which, which)
 		require.NoError(t, tm.Command("resize-window", "-x", "80", "-y", "24").Run())
 		e.until("the size", `(> 25 (frame-height))`)
