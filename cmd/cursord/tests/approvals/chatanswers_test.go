@@ -28,12 +28,14 @@ func TestChatAnswerAfterTheEnd(t *testing.T) {
 	tm.Types("y", "Enter")
 	tm.Shows("that question has ended: y was not sent; as a prompt, send it again")
 	require.NotContains(t, tm.Screen(), "\n> y\n")
-	for typed := (time.Time{}); !strings.Contains(tm.Screen(), "\n> y\n"); {
+	var typed time.Time
+	tm.Poll("the prompt", func() bool {
 		if time.Since(typed) > 1500*time.Millisecond {
 			tm.Types("y", "Enter")
 			typed = time.Now()
 		}
-	}
+		return strings.Contains(tm.Screen(), "\n> y\n")
+	})
 	tm.Types("/quit", "Enter")
 }
 
