@@ -120,10 +120,10 @@ func commandLines(command string, p term.Palette) (lines []string) {
 // person is told TooSoon.
 const ReadTime = 500 * time.Millisecond
 
+const TooSoon = "This question has just come: read it, then answer."
+
 // TooTall is said once of an answer to a question that is longer than the screen, unless it is a no.
 const TooTall = "The beginning of this question is above the window: scroll up and read it, then answer again."
-
-const TooSoon = "This question has just come: read it, then answer."
 
 // Refuses reports whether an answer is a no, or that nobody answers.
 func Refuses(a *sessions.Approval, answer Answer) bool {
