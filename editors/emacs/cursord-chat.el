@@ -38,7 +38,7 @@
   "n" #'cursord-next-message
   "p" #'cursord-previous-message
   "c" #'cursord-compose
-  "y" #'cursord-retry
+  "Y" #'cursord-retry ; not `y', which answers questions
   "e" #'cursord-edit-prompt
   "R" #'cursord-rewind
   "F" #'cursord-fork-session

@@ -119,7 +119,7 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
     (if (cursord-chat-lost-p item)
         (replace-regexp-in-string
          cursord--with-recap
-         "with a recap, the transcript as context: y here, or M-x cursord-retry"
+         "with a recap, the transcript as context: Y here, or M-x cursord-retry"
          text t)
       text)))
 

@@ -46,12 +46,14 @@
         (with-current-buffer (cursord-chat-buffer ws)
           (cursord-test-until "the notice"
             (string-search (concat "ask again with a recap, the transcript as"
-                                   " context: y here, or M-x")
+                                   " context: Y here, or M-x")
                            (string-replace "\n" " " (buffer-string))))
           ;; It was "ask again" there, as after any other turn.
           (should (equal "ask with a recap" (cursord--menu-again)))
           (should-not (string-search "remember seven" (sent)))
-          (should (eq #'cursord-retry (key-binding "y")))
+          (should (eq #'cursord-retry (key-binding "Y")))
+          ;; A "y" that comes too late for a question asks for no turn.
+          (should (eq #'undefined (key-binding "y")))
           (call-interactively #'cursord-retry))
         (cursord-test-hears "asked again with a recap, the transcript")
         (cursord-test-until "the end"

@@ -241,7 +241,7 @@
                  "> The prompt was cancelled while it waited\\.\n")
          (buffer-string)))
       (cursord-test-hears "cancelled the turn and the prompt that waited")
-      (should (string-suffix-p "y ask again · c write"
+      (should (string-suffix-p "Y ask again · c write"
                                (cursord--chat-header))))))
 
 (ert-deftest cursord-test-failed-command-in-the-chat ()
