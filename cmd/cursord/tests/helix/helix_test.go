@@ -122,6 +122,19 @@ func (h *hx) ex(line string) {
 	h.Types("-l", ":"+line+"\r")
 }
 
+// Poll waits like a Tmux. Helix's reader of keys at times leaves what was typed beside a change of the window's size unread until more
+// comes, so a long wait sends what a terminal sends when its window gets the focus.
+func (h *hx) Poll(what string, fits func() bool) {
+	h.T.Helper()
+	for range 3 {
+		if world.Comes(world.Patience/6, fits) {
+			return
+		}
+		_ = h.Command("send-keys", "-H", "1b", "5b", "49").Run()
+	}
+	h.Tmux.Poll(what, fits)
+}
+
 // sees waits until the screen has all of the texts.
 func (h *hx) sees(parts ...string) {
 	h.T.Helper()
