@@ -38,12 +38,9 @@ func internalImports(t *testing.T) map[string][]string {
 
 // restricted says which packages may import what only they should know.
 var restricted = map[string][]string{
-	"github.com/sourcegraph/jsonrpc2": {"cursord/rpc"},
-	"go.etcd.io/bbolt":                {"cursord/sessions", "cursord/sessions/internal/search"},
-	"github.com/fsnotify/fsnotify": { // there for systems without inotify
-		"cursord/daemon/internal/savewatch",
-		"cursord/daemon/internal/watch",
-	},
+	"github.com/sourcegraph/jsonrpc2":       {"cursord/rpc"},
+	"go.etcd.io/bbolt":                      {"cursord/sessions", "cursord/sessions/internal/search"},
+	"github.com/fsnotify/fsnotify":          {"cursord/daemon/internal/dirwatch"}, // there for systems without inotify
 	"znkr.io/diff":                          {"cursord/diffs/internal/linetext", "cursord/diffs/internal/weave", "cursord/diffs/words"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs/internal/weave"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord", "cursord/cmd/cursord/internal/arguments", "cursord/cmd/cursord/internal/complete", "cursord/cmd/cursord/internal/permits", "cursord/cmd/cursord/internal/tracefile"},
@@ -115,9 +112,11 @@ var restricted = map[string][]string{
 		"cursord/daemon/copytree",
 		"cursord/daemon/endpoint",
 		"cursord/daemon/internal/atomicfile",
+		"cursord/daemon/internal/dirwatch",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/internal/treewatch",
+		"cursord/daemon/internal/watch",
 		"cursord/daemon/overlay",
 		"cursord/editors/outbox",
 		"cursord/sessions",

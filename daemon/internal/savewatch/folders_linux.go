@@ -1,34 +1,30 @@
 package savewatch
 
 import (
-	"encoding/binary"
-	"os"
+	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/dirwatch"
 )
 
 // Folders reports saves of any file in some folders, as far as these can be watched. It may miss some.
 type Folders struct {
-	file  *os.File
-	fd    int
-	conn  syscall.RawConn
-	saved func(paths []string)
-	ended chan struct{} // closed when its goroutine has ended
+	handle *dirwatch.Handle
+	saved  func(paths []string)
+	ended  chan struct{} // closed when its goroutine has ended
 
-	mu      sync.Mutex         // held while saved is called
-	closed  bool               // guarded by mu
-	buf     []byte             // guarded by mu
-	dirs    map[int32]string   // guarded by mu; by watch
-	watched map[string]bool    // guarded by mu; the folders that are watched, by path
-	bounded bool               // guarded by mu; folders were left out because of MaxAllFolders alone
-	recent  map[string][]int64 // guarded by mu; when the newest saves of a path were read, at most recentSaves
+	mu      sync.Mutex             // held while saved is called
+	closed  bool                   // guarded by mu
+	dirs    map[dirwatch.ID]string // guarded by mu
+	watched map[string]bool        // guarded by mu; the folders that are watched, by path
+	bounded bool                   // guarded by mu; folders were left out because of MaxAllFolders alone
+	lost    bool                   // guarded by mu; saves may have been missed in any folder
+	recent  map[string][]int64     // guarded by mu; when the newest saves of a path were read, at most recentSaves
 }
 
 // Bounds of what Folders remember of saves; they forget all paths if there are more.
@@ -40,17 +36,12 @@ const (
 // WatchFolders begins to watch folders, given by their absolute paths, at most MaxAllFolders. It calls saved with the paths
 // of saved files, one call at a time, each path once in a call. It returns nil if nothing can be watched.
 func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	h, err := dirwatch.Saves.Open()
 	if err != nil {
 		return nil
 	}
 	f := &Folders{
-		file: os.NewFile(uintptr(fd), "inotify"), fd: fd, saved: saved, ended: make(chan struct{}),
-		buf: make([]byte, 16<<10), dirs: map[int32]string{}, watched: map[string]bool{}, recent: map[string][]int64{},
-	}
-	if f.conn, err = f.file.SyscallConn(); err != nil {
-		f.file.Close()
-		return nil
+		handle: h, saved: saved, ended: make(chan struct{}), dirs: map[dirwatch.ID]string{}, watched: map[string]bool{}, recent: map[string][]int64{},
 	}
 	f.watch(dirs...)
 	go f.run()
@@ -75,7 +66,7 @@ func (f *Folders) Watched(dir string) (is, bounded bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drain()
-	return f.watched[dir], f.bounded
+	return f.watched[dir] && !f.lost, f.bounded
 }
 
 // watch watches folders since a moment. f.mu must be held, unless nothing else knows f.
@@ -86,40 +77,33 @@ func (f *Folders) watch(dirs ...string) {
 		}
 		// A folder that no longer exists does not matter. If there is no room for more watches, the earlier folders are
 		// watched. The modifications keep the system from making one event of two saves.
-		wd, err := unix.InotifyAddWatch(f.fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_MOVE_SELF|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
-		if err == unix.ENOSPC {
+		id, err := f.handle.Add(dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_MOVE_SELF|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
+		if errors.Is(err, unix.ENOSPC) {
 			return
 		}
 		if err != nil {
 			continue
 		}
-		f.dirs[int32(wd)], f.watched[dir] = dir, true
+		f.dirs[id], f.watched[dir] = dir, true
 	}
 }
 
 func (f *Folders) run() {
 	defer close(f.ended)
-	_ = f.conn.Read(func(uintptr) (ended bool) { // an error means that the file is closed
+	for range f.handle.Ready {
 		f.mu.Lock()
-		defer f.mu.Unlock()
 		f.drain()
-		return false
-	})
+		f.mu.Unlock()
+	}
 }
 
 // drain handles the events that have come. f.mu must be held.
 func (f *Folders) drain() {
-	for !f.closed {
-		n, err := unix.Read(f.fd, f.buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n <= 0 {
-			return
-		}
-		if paths := f.paths(f.buf[:n]); len(paths) > 0 {
-			f.saved(paths)
-		}
+	if f.closed {
+		return
+	}
+	if paths := f.paths(f.handle.Take()); len(paths) > 0 {
+		f.saved(paths)
 	}
 }
 
@@ -166,22 +150,20 @@ func (f *Folders) Forget(path string, until int64) {
 }
 
 // paths returns the files that events name, each once, and remembers their saves. f.mu must be held.
-func (f *Folders) paths(events []byte) (paths []string) {
-	now, seen := clock.Now(), map[string]bool{}
-	for b := events; len(b) >= unix.SizeofInotifyEvent; {
-		wd, ev := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
-		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(b[12:]))
-		name := strings.TrimRight(string(b[unix.SizeofInotifyEvent:end]), "\x00")
-		b = b[end:]
-		switch dir, known := f.dirs[wd]; {
-		case ev&unix.IN_MOVE_SELF != 0:
+func (f *Folders) paths(events []dirwatch.Event) (paths []string) {
+	seen := map[string]bool{}
+	for _, ev := range events {
+		switch dir, known := f.dirs[ev.ID]; {
+		case ev.Kind&unix.IN_Q_OVERFLOW != 0:
+			f.lost = true
+		case ev.Kind&unix.IN_MOVE_SELF != 0:
 			delete(f.watched, dir)
-		case ev&unix.IN_IGNORED != 0:
+		case ev.Kind&unix.IN_IGNORED != 0:
 			delete(f.watched, dir)
-			delete(f.dirs, wd)
-		case known && name != "" && ev&(unix.IN_ISDIR|unix.IN_MODIFY) == 0:
-			path := filepath.Join(dir, name)
-			f.remember(path, now)
+			delete(f.dirs, ev.ID)
+		case known && ev.Name != "" && ev.Kind&(unix.IN_ISDIR|unix.IN_MODIFY) == 0:
+			path := filepath.Join(dir, ev.Name)
+			f.remember(path, ev.At)
 			if !seen[path] {
 				seen[path] = true
 				paths = append(paths, path)
@@ -207,6 +189,6 @@ func (f *Folders) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
-	f.file.Close()
+	f.handle.Close()
 	<-f.ended
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/dirwatch"
 )
 
 // TestSavesInFolders saves files in watched folders and in others.
@@ -127,4 +129,20 @@ func TestManyFolders(t *testing.T) {
 	f := WatchFolders(all, func([]string) {})
 	defer f.Close()
 	require.LessOrEqual(t, len(f.dirs), MaxAllFolders)
+}
+
+// TestLostSaves: once saves may have been missed, no folder counts as watched.
+func TestLostSaves(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	root := t.TempDir()
+	f := WatchFolders([]string{root}, func([]string) {})
+	defer f.Close()
+	is, _ := f.Watched(root)
+	require.True(t, is)
+	f.mu.Lock()
+	f.paths([]dirwatch.Event{{Kind: unix.IN_Q_OVERFLOW}})
+	f.mu.Unlock()
+	f.Watch(root)
+	is, bounded := f.Watched(root)
+	require.False(t, is || bounded)
 }

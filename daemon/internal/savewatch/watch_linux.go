@@ -1,96 +1,71 @@
 package savewatch
 
 import (
-	"encoding/binary"
-	"errors"
-	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"cursord/daemon/internal/dirwatch"
 )
 
-// A system is an inotify instance. The Watch's mutex guards its maps.
+// A system watches folders. The Watch's mutex guards its maps.
 type system struct {
-	file  *os.File // closed without the mutex, but only once w.sys is nil
-	fd    int
-	conn  syscall.RawConn
-	paths map[int32]string // of folders, by watch
-	wds   map[string]int32
-	buf   []byte
+	*dirwatch.Handle
+	paths map[dirwatch.ID]string // of folders
+	ids   map[string]dirwatch.ID
 	ended chan struct{} // closed when its goroutine has ended
 }
 
 const mask = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// start makes a system and the goroutine that reads its events. w.mu must be held.
+// start makes a system and the goroutine that takes its events. w.mu must be held.
 func (w *Watch) start() (*system, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	h, err := dirwatch.Saves.Open()
 	if err != nil {
-		return nil, os.NewSyscallError("inotify_init1", err)
-	}
-	s := &system{
-		file: os.NewFile(uintptr(fd), "inotify"), fd: fd, paths: map[int32]string{}, wds: map[string]int32{}, buf: make([]byte, 16<<10),
-		ended: make(chan struct{}),
-	}
-	if s.conn, err = s.file.SyscallConn(); err != nil {
-		s.file.Close()
 		return nil, err
 	}
+	s := &system{h, map[dirwatch.ID]string{}, map[string]dirwatch.ID{}, make(chan struct{})}
 	go s.run(w)
 	return s, nil
 }
 
-// run reads events until the file is closed.
 func (s *system) run(w *Watch) {
 	defer close(s.ended)
-	_ = s.conn.Read(func(uintptr) (ended bool) { // an error means that the file is closed
+	for range s.Ready {
 		w.take(func() { s.drain(w) })
-		return false
-	})
+	}
 }
 
 // drain handles the events that have come. w.mu must be held.
 func (s *system) drain(w *Watch) {
-	for w.sys == s {
-		n, err := unix.Read(s.fd, s.buf)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil || n <= 0 {
-			return
-		}
-		for b := s.buf[:n]; len(b) >= unix.SizeofInotifyEvent; {
-			wd, ev := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
-			end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(b[12:]))
-			name := strings.TrimRight(string(b[unix.SizeofInotifyEvent:end]), "\x00")
-			b = b[end:]
-			s.event(w, wd, ev, name)
-		}
+	if w.sys != s {
+		return
+	}
+	for _, ev := range s.Take() {
+		s.event(w, ev)
 	}
 }
 
-func (s *system) event(w *Watch, wd int32, ev uint32, name string) {
-	dir, known := s.paths[wd]
+func (s *system) event(w *Watch, ev dirwatch.Event) {
+	dir, known := s.paths[ev.ID]
 	switch {
-	case ev&unix.IN_Q_OVERFLOW != 0:
+	case ev.Kind&unix.IN_Q_OVERFLOW != 0:
 		w.lose("")
 	case !known:
-	case ev&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_IGNORED|unix.IN_UNMOUNT) != 0:
+	case ev.Kind&(unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_IGNORED|unix.IN_UNMOUNT) != 0:
 		w.lose(dir)
-		if delete(w.folders, dir); ev&unix.IN_IGNORED == 0 {
+		if delete(w.folders, dir); ev.Kind&unix.IN_IGNORED == 0 {
 			s.remove(dir) // it may be elsewhere now
 		}
-		delete(s.paths, wd)
-		delete(s.wds, dir)
+		delete(s.paths, ev.ID)
+		delete(s.ids, dir)
 	default:
-		w.each(filepath.Join(dir, name), func(f *File) {
+		w.each(filepath.Join(dir, ev.Name), func(f *File) {
 			switch {
-			case ev&(unix.IN_MODIFY|unix.IN_CREATE|unix.IN_DELETE|unix.IN_MOVED_FROM) != 0:
+			case ev.Kind&(unix.IN_MODIFY|unix.IN_CREATE|unix.IN_DELETE|unix.IN_MOVED_FROM) != 0:
 				f.begun = true
-			case ev&unix.IN_MOVED_TO != 0, ev&unix.IN_CLOSE_WRITE != 0 && f.begun:
+			case ev.Kind&unix.IN_MOVED_TO != 0, ev.Kind&unix.IN_CLOSE_WRITE != 0 && f.begun:
 				f.saved(1)
 			}
 		})
@@ -98,25 +73,24 @@ func (s *system) event(w *Watch, wd int32, ev uint32, name string) {
 }
 
 func (s *system) add(dir string) error {
-	wd, err := unix.InotifyAddWatch(s.fd, dir, mask)
-	if err != nil {
-		return os.NewSyscallError("inotify_add_watch", err)
+	id, err := s.Add(dir, mask)
+	if err == nil {
+		s.paths[id], s.ids[dir] = dir, id
 	}
-	s.paths[int32(wd)], s.wds[dir] = dir, int32(wd)
-	return nil
+	return err
 }
 
 func (s *system) remove(dir string) {
-	wd, known := s.wds[dir]
+	id, known := s.ids[dir]
 	if !known {
 		return
 	}
-	delete(s.wds, dir)
-	delete(s.paths, wd)
-	_, _ = unix.InotifyRmWatch(s.fd, uint32(wd)) // it may have ended by itself
+	delete(s.ids, dir)
+	delete(s.paths, id)
+	s.Remove(id)
 }
 
 func (s *system) close() {
-	s.file.Close()
+	s.Close()
 	<-s.ended
 }

@@ -1,19 +1,16 @@
 package treewatch
 
 import (
-	"bytes"
-	"encoding/binary"
 	"os"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
+	"cursord/daemon/internal/dirwatch"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -23,29 +20,20 @@ type Watch struct {
 	is     filestat.Stat // root
 	mounts string        // what is mounted below root
 
-	file  *os.File
-	fd    int // of file; guarded by mu, not to be used once lost
-	conn  syscall.RawConn
-	ended chan struct{} // closed when its goroutine has ended
-	over  chan struct{} // closed when it is lost
+	handle *dirwatch.Handle
+	ended  chan struct{} // closed when its goroutine has ended
+	over   chan struct{} // closed when it is lost
 
 	mu      sync.Mutex // guards all below
 	lost    bool       // it is of no more use
 	now     Mark
 	changed map[string]Mark // when a path may have changed last
-	dirs    map[int32]string
-	wds     map[string]int32
-	buf     []byte
+	dirs    map[dirwatch.ID]string
+	ids     map[string]dirwatch.ID
 }
 
 const mask = unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
-
-// rest is how long events are left to the system before they are read: it has room for some thousands.
-const rest = 50 * time.Millisecond
-
-// atOnce is how many bytes of events are read at a time. The system keeps no more than that, if nobody has told it to.
-const atOnce = 16 << 20
 
 var (
 	watched atomic.Int64 // folders, by all watches
@@ -65,39 +53,30 @@ func New(root string) *Watch {
 	if !ok || allowed() == 0 {
 		return nil
 	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	h, err := dirwatch.Changes.Open()
 	if err != nil {
 		return nil
 	}
 	w := &Watch{
-		root: root, is: filestat.Of(root), mounts: mounts, file: os.NewFile(uintptr(fd), "inotify"), fd: fd, ended: make(chan struct{}), over: make(chan struct{}),
-		changed: map[string]Mark{}, dirs: map[int32]string{}, wds: map[string]int32{}, buf: make([]byte, 64<<10),
-	}
-	if w.conn, err = w.file.SyscallConn(); err != nil {
-		w.file.Close()
-		return nil
+		root: root, is: filestat.Of(root), mounts: mounts, handle: h, ended: make(chan struct{}), over: make(chan struct{}),
+		changed: map[string]Mark{}, dirs: map[dirwatch.ID]string{}, ids: map[string]dirwatch.ID{},
 	}
 	go w.run()
 	return w
 }
 
-// run reads events, so that the system never has too many of them.
+// run takes events, so that there are never too many of them.
 func (w *Watch) run() {
 	defer close(w.ended)
-	defer w.file.Close()
+	defer w.handle.Close()
 	for {
-		err := w.conn.Read(func(uintptr) bool {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.lost || w.drain() > 0
-		})
-		if err != nil { // it is lost
-			return
-		}
 		select {
+		case <-w.handle.Ready:
+			w.mu.Lock()
+			w.take()
+			w.mu.Unlock()
 		case <-w.over:
 			return
-		case <-time.After(rest):
 		}
 	}
 }
@@ -120,9 +99,8 @@ func (w *Watch) lose() {
 	}
 	w.lost = true
 	watched.Add(-int64(len(w.dirs)))
-	w.changed, w.dirs, w.wds, w.buf = nil, nil, nil, nil
-	close(w.over)
-	_ = w.file.SetReadDeadline(time.Unix(1, 0)) // wakes run, which closes it: whoever reads it cannot
+	w.changed, w.dirs, w.ids = nil, nil, nil
+	close(w.over) // run closes the handle, which may take a while
 }
 
 // Cover watches a folder, a slash path below the root, "." is the root itself, from now on. It returns false if it cannot be watched.
@@ -135,17 +113,17 @@ func (w *Watch) Cover(dir string) bool {
 	if w.lost {
 		return false
 	}
-	if _, known := w.wds[dir]; known {
+	if _, known := w.ids[dir]; known {
 		return true
 	}
 	if watched.Load() >= allowed() {
 		return false
 	}
-	wd, err := unix.InotifyAddWatch(w.fd, w.root+"/"+dir, mask)
+	id, err := w.handle.Add(w.root+"/"+dir, mask)
 	if err != nil {
 		return false
 	}
-	if was, known := w.dirs[int32(wd)]; known { // the folder has another name, too, or had it
+	if was, known := w.dirs[id]; known { // the folder has another name, too, or had it
 		if was != dir {
 			w.lose()
 		}
@@ -153,7 +131,7 @@ func (w *Watch) Cover(dir string) bool {
 	}
 	watched.Add(1)
 	dir = strings.Clone(dir) // it may be a part of all that git has said
-	w.dirs[int32(wd)], w.wds[dir] = dir, int32(wd)
+	w.dirs[id], w.ids[dir] = dir, id
 	return true
 }
 
@@ -164,7 +142,7 @@ func (w *Watch) Covers(dir string) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, known := w.wds[dir]
+	_, known := w.ids[dir]
 	return known
 }
 
@@ -200,10 +178,10 @@ func (w *Watch) Since(since Mark) (changed []string, now Mark, ok bool) {
 	is := filestat.Of(w.root)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.lost && (w.drain() >= atOnce || !ok || mounts != w.mounts || is.Dev != w.is.Dev || is.Ino != w.is.Ino) {
+	if !w.lost && (!ok || mounts != w.mounts || is.Dev != w.is.Dev || is.Ino != w.is.Ino) {
 		w.lose()
 	}
-	if w.lost {
+	if w.take(); w.lost {
 		return nil, 0, false
 	}
 	for name, at := range w.changed {
@@ -214,45 +192,32 @@ func (w *Watch) Since(since Mark) (changed []string, now Mark, ok bool) {
 	return changed, w.now, true
 }
 
-// drain takes in the events that have come, and returns how many bytes they had. w.mu must be held.
-func (w *Watch) drain() (all int) {
-	for !w.lost && all < atOnce {
-		n, err := unix.Read(w.fd, w.buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if err == unix.EAGAIN {
-			return all
-		}
-		if err != nil || n <= 0 {
-			w.lose()
-			return all
-		}
-		all += n
-		for b := w.buf[:n]; len(b) >= unix.SizeofInotifyEvent && !w.lost; {
-			wd, ev := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
-			end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(b[12:]))
-			w.event(wd, ev, string(bytes.TrimRight(b[unix.SizeofInotifyEvent:end], "\x00")))
-			b = b[end:]
+// take takes in the events that have come. w.mu must be held.
+func (w *Watch) take() {
+	if w.lost {
+		return
+	}
+	for _, ev := range w.handle.Take() {
+		if w.event(ev); w.lost {
+			return
 		}
 	}
-	return all
 }
 
-func (w *Watch) event(wd int32, ev uint32, name string) {
-	dir, known := w.dirs[wd]
-	switch full := path.Join(dir, name); {
-	case ev&(unix.IN_Q_OVERFLOW|unix.IN_UNMOUNT) != 0:
+func (w *Watch) event(ev dirwatch.Event) {
+	dir, known := w.dirs[ev.ID]
+	switch full := path.Join(dir, ev.Name); {
+	case ev.Kind&(unix.IN_Q_OVERFLOW|unix.IN_UNMOUNT) != 0:
 		w.lose()
 	case !known: // it was removed
-	case ev&unix.IN_IGNORED != 0:
-		delete(w.dirs, wd)
-		delete(w.wds, dir)
+	case ev.Kind&unix.IN_IGNORED != 0:
+		delete(w.dirs, ev.ID)
+		delete(w.ids, dir)
 		watched.Add(-1)
 		w.touch(dir)
-	case ev&unix.IN_MOVE_SELF != 0, ev&unix.IN_ATTRIB != 0 && name == "" && !w.going(dir):
+	case ev.Kind&unix.IN_MOVE_SELF != 0, ev.Kind&unix.IN_ATTRIB != 0 && ev.Name == "" && !w.going(dir):
 		w.lose() // all below it is elsewhere, or out of reach
-	case ev&(unix.IN_MOVED_FROM|unix.IN_MOVED_TO) != 0 && ev&unix.IN_ISDIR != 0 && w.knows(full):
+	case ev.Kind&(unix.IN_MOVED_FROM|unix.IN_MOVED_TO) != 0 && ev.Kind&unix.IN_ISDIR != 0 && w.knows(full):
 		w.lose()
 	default:
 		w.touch(full)
@@ -260,7 +225,7 @@ func (w *Watch) event(wd int32, ev uint32, name string) {
 }
 
 func (w *Watch) knows(dir string) bool {
-	_, known := w.wds[dir]
+	_, known := w.ids[dir]
 	return known
 }
 

@@ -16,8 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"cursord/daemon/internal/filestat"
 )
 
@@ -47,12 +45,12 @@ type Files struct {
 	Look   func(touched func(path string) bool) // looks at the files for whose absolute paths touched returns true
 	Polls  func(why string)                     // called when polling begins, and with "" when it ends
 
-	watcher *fsnotify.Watcher // nil if nothing is watched
-	drained chan struct{}     // closed when its drain has ended
-	dirs    map[string]bool   // watched folders
-	Paths   []string          // files of interest, absolute
-	failed  string            // why folders could not be watched; "" again when nothing is of interest
-	poller  *time.Timer       // nil if nothing is polled
+	watcher *folders        // nil if nothing is watched
+	drained chan struct{}   // closed when its drain has ended
+	dirs    map[string]bool // watched folders
+	Paths   []string        // files of interest, absolute
+	failed  string          // why folders could not be watched; "" again when nothing is of interest
+	poller  *time.Timer     // nil if nothing is polled
 	stamps  map[string]filestat.Stat
 
 	State atomic.Pointer[State]
@@ -110,7 +108,7 @@ func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 		dirs = all
 	}
 	if fw.watcher == nil {
-		w, err := fsnotify.NewWatcher()
+		w, err := watchFolders()
 		if err != nil {
 			return false, err
 		}
@@ -129,7 +127,7 @@ func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 		if name := filestat.RemoteFS(dir); name != "" {
 			return false, fmt.Errorf("%s is on %s", dir, name)
 		}
-		switch err := fw.watcher.Add(dir); {
+		switch err := fw.watcher.add(dir); {
 		case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
 			again = true
 			continue
@@ -169,48 +167,38 @@ func withParents(root string, dirs map[string]bool) map[string]bool {
 	return all
 }
 
-// forget ends the watch of a folder. It ignores errors, which only mean that the watch has ended by itself.
+// forget ends the watch of a folder.
 func (fw *Files) forget(dir string) {
-	_ = fw.watcher.Remove(dir)
+	fw.watcher.remove(dir)
 	delete(fw.dirs, dir)
 }
 
 // drain takes w's events until w is closed. It makes the owner look a moment after the first event, because a save causes
-// several. It never calls w's methods: each may wait until drain has taken an event.
-func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
+// several.
+func (fw *Files) drain(w *folders, drained chan struct{}) {
 	defer close(drained)
 	names, all := map[string]bool{}, false
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	defer timer.Stop()
 	ticking := false
-	tick := func() {
-		if !ticking {
-			ticking = true
-			timer.Reset(fw.Limits.Settle)
-		}
-	}
-	for events, errs := w.Events, w.Errors; events != nil || errs != nil; {
+	for {
 		select {
-		case ev, ok := <-events:
-			if !ok {
-				events = nil
-				continue
+		case _, open := <-w.Ready:
+			if !open {
+				return
 			}
-			if names[ev.Name] = true; len(names) > maxNames {
+			came, lost := w.take()
+			for _, name := range came {
+				names[name] = true
+			}
+			if lost || len(names) > maxNames {
 				names, all = map[string]bool{}, true
 			}
-			tick()
-		case err, ok := <-errs:
-			if !ok {
-				errs = nil
-				continue
+			if !ticking && (lost || len(came) > 0) {
+				ticking = true
+				timer.Reset(fw.Limits.Settle)
 			}
-			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				fw.Log.Warn("watching files", "err", err)
-			}
-			all = true // an event was lost
-			tick()
 		case <-timer.C:
 			ticking = false
 			seen, whole := names, all
@@ -221,7 +209,7 @@ func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
 }
 
 // changed handles the events of w since the last look.
-func (fw *Files) changed(w *fsnotify.Watcher, names map[string]bool, all bool) {
+func (fw *Files) changed(w *folders, names map[string]bool, all bool) {
 	if fw.watcher != w {
 		return
 	}
@@ -288,9 +276,7 @@ func (fw *Files) closeWatcher() {
 	if fw.watcher == nil {
 		return
 	}
-	if err := fw.watcher.Close(); err != nil {
-		fw.Log.Warn("watching files", "err", err)
-	}
+	fw.watcher.Close()
 	<-fw.drained
 	fw.watcher, fw.drained, fw.dirs = nil, nil, nil
 }
