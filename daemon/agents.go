@@ -112,7 +112,7 @@ func (w *workspace) ranBuild(t *liveTurn, version string) {
 	}
 	change := &api.BuildChange{From: before, To: version, At: sessions.Now()}
 	w.d.log.Debug("the agent's build has changed between two turns", "session", turn.SessionID, "from", before, "to", version)
-	w.d.messages.Announce(slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
+	w.d.messages.Announce(w.root, slog.LevelDebug, fmt.Sprintf("cursor-agent is another build than in the turn before: %s, before %s (session %s)",
 		version, before, turn.SessionID))
 	w.d.agent.Changed(change)
 }

@@ -159,7 +159,7 @@ func Open(o Options) (*Daemon, error) {
 	d.drivers = drivers.New(d.agent.Builds(), o.Version, d.log)
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
-		d.messages.Post("recovery", slog.LevelWarn, fmt.Sprintf(
+		d.messages.Post("recovery", "", slog.LevelWarn, fmt.Sprintf(
 			"the database was damaged: %d sessions could be read out of it, and it was kept as %s", report.Salvaged, report.MovedAside))
 	}
 	for _, t := range report.Interrupted {

@@ -26,7 +26,7 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 		attrs = append(attrs, "err", err)
 	}
 	d.log.Error("something in the database is damaged and was set aside", attrs...)
-	d.messages.Post("damage", slog.LevelWarn,
+	d.messages.Post("damage", "", slog.LevelWarn,
 		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects, and forgets them with --forget-damaged. Check the disk`)
 }
 

@@ -40,12 +40,11 @@ func TestDamagedRecords(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "clean", diff.State)
 	messages := 0
-	stop := d.Messages(func(_ slog.Level, text string) {
+	d.Messages(func(_ slog.Level, text string) {
 		if strings.Contains(text, "was damaged") {
 			messages++
 		}
-	})
-	stop()
+	}).Stop()
 	require.Equal(t, 1, messages)
 	require.NoError(t, d.Close())
 	for _, what := range []string{"the review of f", "decision 1", "note 1"} {

@@ -82,7 +82,7 @@ func (d *Daemon) endAllTurns() {
 		}
 	}
 	if what := d.store.Unstored(); what != "" {
-		d.messages.Post("unstored", slog.LevelError, fmt.Sprintf("the daemon is ending and cannot store %s: %v", what, d.store.Trouble()))
+		d.messages.Post("unstored", "", slog.LevelError, fmt.Sprintf("the daemon is ending and cannot store %s: %v", what, d.store.Trouble()))
 	}
 }
 

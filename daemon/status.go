@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/gauge"
 )
 
@@ -59,9 +60,12 @@ func (d *Daemon) NoteConfiguration(warnings []string) {
 	d.messages.Keep("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
 }
 
+// A MessageReader gets messages about the daemon itself and, once it follows workspaces, about these.
+type MessageReader = statusmessages.Reader
+
 // Messages calls take with messages about the daemon itself: at once with those that apply now, later with new ones, until
-// stop is called. take must not block.
-func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()) {
+// the reader stops. take must not block.
+func (d *Daemon) Messages(take func(level slog.Level, text string)) *MessageReader {
 	return d.messages.Read(take)
 }
 
@@ -72,5 +76,5 @@ func (w *workspace) polls(why string) {
 		w.d.messages.Withdraw(topic, "files under review in "+w.root+" are watched again")
 		return
 	}
-	w.d.messages.Post(topic, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second; new files of an agent's commands may be listed as perhaps yours: "+why)
+	w.d.messages.Post(topic, w.root, slog.LevelWarn, "files under review in "+w.root+" cannot be watched, and are looked at every other second; new files of an agent's commands may be listed as perhaps yours: "+why)
 }

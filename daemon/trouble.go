@@ -12,7 +12,7 @@ func (d *Daemon) storageTrouble(err error) {
 		go d.log.Info("the database takes changes again")
 		return
 	}
-	d.messages.Post("storage", slog.LevelError,
+	d.messages.Post("storage", "", slog.LevelError,
 		"the database takes no changes; what runs goes on, and is kept in memory until it can be stored: "+err.Error())
 	go func() {
 		d.log.Error("the database takes no changes; they are kept in memory", "err", err)

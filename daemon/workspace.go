@@ -157,7 +157,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.claims.Git(), Claims: w.claims,
 		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Killed: d.killed, Watching: d.watching,
 		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Overlays: d.overlays.Refusal, Running: func() int { return int(w.running.Load()) },
-		Fault: d.fault, Polls: w.polls, Post: d.messages.Post,
+		Fault: d.fault, Polls: w.polls, Post: func(topic string, level slog.Level, text string) { d.messages.Post(topic, w.root, level, text) },
 		Damaged: func(what string, err error) { d.damagedRecord(w.root, what, err) },
 	})
 	if err != nil {

@@ -98,7 +98,7 @@ func mistake(err error) string {
 func (f *face) remark(what string, level slog.Level, text string) {
 	what = what[:min(len(what), maxRemarkKey)]
 	f.mu.Lock()
-	if level < slog.LevelWarn && f.unlisten == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
+	if level < slog.LevelWarn && f.news == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
 		f.mu.Unlock()
 		return
 	}

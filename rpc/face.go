@@ -33,7 +33,7 @@ type face struct {
 	env      []string               // its whole environment, if the daemon wanted it; nil: none
 	remarked map[string]bool        // remarks about its notifications
 	subs     map[string]*subscriber // by workspace
-	unlisten func()                 // ends the daemon's own messages; nil before they begin
+	news     *daemon.MessageReader  // the daemon's own messages; nil before they begin
 	ended    bool
 }
 
@@ -186,11 +186,11 @@ func (f *face) clientName() string {
 // end is called when the connection ends.
 func (f *face) end() {
 	f.mu.Lock()
-	subs, unlisten := f.subs, f.unlisten
+	subs, news := f.subs, f.news
 	f.subs, f.ended = nil, true
 	f.mu.Unlock()
-	if unlisten != nil {
-		unlisten()
+	if news != nil {
+		news.Stop()
 	}
 	for _, s := range subs {
 		s.close()
@@ -199,14 +199,20 @@ func (f *face) end() {
 }
 
 // listen sends the client the daemon's own messages. It is for clients that take notifications, which have subscribed or
-// initialized, and not for scripts that expect an answer in the next line.
+// initialized, and not for scripts that expect an answer in the next line. They get those about the workspaces to which they
+// are subscribed.
 func (f *face) listen() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended || f.unlisten != nil {
+	if f.ended {
 		return
 	}
-	f.unlisten = f.d.Messages(f.logMessage)
+	if f.news == nil {
+		f.news = f.d.Messages(f.logMessage)
+	}
+	for workspace := range f.subs {
+		f.news.Follow(workspace)
+	}
 }
 
 func (f *face) logMessage(level slog.Level, text string) {

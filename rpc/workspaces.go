@@ -97,6 +97,9 @@ func (f *face) leave(root string) bool {
 		return false
 	}
 	delete(f.subs, root)
+	if f.news != nil {
+		f.news.Leave(root)
+	}
 	s.mute()
 	go s.close()
 	return true

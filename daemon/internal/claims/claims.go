@@ -86,7 +86,7 @@ func (c *Claims) count(at, claim string) bool {
 	text := textOf(at, claim)
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); !c.Running() {
-		c.Messages.Post(c.topic(), slog.LevelWarn, c.Root+": "+notUsed(c.untold))
+		c.Messages.Post(c.topic(), c.Root, slog.LevelWarn, c.Root+": "+notUsed(c.untold))
 	}
 	return false
 }

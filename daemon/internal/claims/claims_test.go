@@ -16,11 +16,11 @@ func TestClaims(t *testing.T) {
 	var messages []string
 	running := false
 	status := statusmessages.New()
-	status.Read(func(_ slog.Level, text string) { messages = append(messages, text) })
 	setup := Setup{
 		Root: t.TempDir(), Home: t.TempDir(), Messages: status, Running: func() bool { return running },
 		Store: func(op sessions.Op) { stored = append(stored, op) },
 	}
+	status.Read(func(_ slog.Level, text string) { messages = append(messages, text) }).Follow(setup.Root)
 	c := New(setup, sessions.WorkspaceRecord{})
 	require.True(t, c.count(".", "filter a"))
 	c.Close()

@@ -1,5 +1,6 @@
 // Package statusmessages keeps messages for people about the daemon itself. It has the messages that apply at present, by
-// topic, and the readers who get new ones. Any goroutine may use a List. A List never waits for a reader: it calls readers
+// topic, and the readers who get new ones. A message is about the daemon as a whole, or about one workspace: then only the
+// readers get it who follow that workspace. Any goroutine may use a List. A List never waits for a reader: it calls readers
 // one at a time, in the order of events, and they must neither block nor use the List.
 package statusmessages
 
@@ -16,27 +17,33 @@ import (
 type List struct {
 	mu       sync.Mutex
 	standing map[string]message // by topic
-	readers  map[*reader]struct{}
+	readers  map[*Reader]struct{}
 }
 
 type message struct {
-	level slog.Level
-	text  string
-	quiet bool // shown only in the daemon's status
+	workspace string // "": the daemon as a whole
+	level     slog.Level
+	text      string
+	quiet     bool // shown only in the daemon's status
 }
 
-type reader struct{ take func(slog.Level, string) }
+// A Reader gets the messages of a List until Stop.
+type Reader struct {
+	of      *List
+	take    func(slog.Level, string)
+	follows map[string]bool // workspaces, and ""; guarded by of.mu
+}
 
 // New returns an empty list.
 func New() *List {
-	return &List{standing: map[string]message{}, readers: map[*reader]struct{}{}}
+	return &List{standing: map[string]message{}, readers: map[*Reader]struct{}{}}
 }
 
-// Post sets a message that applies until Withdraw is called for its topic.
-func (l *List) Post(topic string, level slog.Level, text string) {
+// Post sets a message about a workspace, "" is the daemon as a whole, that applies until Withdraw is called for its topic.
+func (l *List) Post(topic, workspace string, level slog.Level, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := message{level: level, text: text}
+	p := message{workspace: workspace, level: level, text: text}
 	if l.standing[topic] == p {
 		return
 	}
@@ -44,11 +51,11 @@ func (l *List) Post(topic string, level slog.Level, text string) {
 	l.publish(p)
 }
 
-// Announce sends a message to the present readers.
-func (l *List) Announce(level slog.Level, text string) {
+// Announce sends a message about a workspace to the present readers.
+func (l *List) Announce(workspace string, level slog.Level, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.publish(message{level: level, text: text})
+	l.publish(message{workspace: workspace, level: level, text: text})
 }
 
 // Keep sets a message that only the daemon's status shows; "" removes it.
@@ -77,36 +84,60 @@ func (l *List) Now() (list []api.StatusMessage) {
 func (l *List) Withdraw(topic, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, ok := l.standing[topic]; !ok {
+	was, ok := l.standing[topic]
+	if !ok {
 		return
 	}
 	delete(l.standing, topic)
 	if text != "" {
-		l.publish(message{level: slog.LevelInfo, text: text})
+		l.publish(message{workspace: was.workspace, level: slog.LevelInfo, text: text})
 	}
 }
 
-// publish sends a message to all readers; l.mu must be held.
+// publish sends a message to the readers whom it concerns; l.mu must be held.
 func (l *List) publish(p message) {
 	for r := range l.readers {
-		r.take(p.level, p.text)
+		if r.follows[p.workspace] {
+			r.take(p.level, p.text)
+		}
 	}
 }
 
-// Read calls take at once with the messages that apply at present, and later with each new one, until stop is called.
-func (l *List) Read(take func(level slog.Level, text string)) (stop func()) {
-	r := &reader{take}
+// Read calls take at once with the messages about the daemon as a whole that apply at present, and later with each new one.
+func (l *List) Read(take func(level slog.Level, text string)) *Reader {
+	r := &Reader{of: l, take: take, follows: map[string]bool{}}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.readers[r] = struct{}{}
-	for _, topic := range slices.Sorted(maps.Keys(l.standing)) {
-		if p := l.standing[topic]; !p.quiet {
-			take(p.level, p.text)
+	l.mu.Unlock()
+	r.Follow("")
+	return r
+}
+
+// Follow has the reader get the messages about a workspace, too: at once those that apply at present.
+func (r *Reader) Follow(workspace string) {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	if r.follows[workspace] {
+		return
+	}
+	r.follows[workspace] = true
+	for _, topic := range slices.Sorted(maps.Keys(r.of.standing)) {
+		if p := r.of.standing[topic]; !p.quiet && p.workspace == workspace {
+			r.take(p.level, p.text)
 		}
 	}
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.readers, r)
-	}
+}
+
+// Leave ends what Follow has begun.
+func (r *Reader) Leave(workspace string) {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	delete(r.follows, workspace)
+}
+
+// Stop ends the reading.
+func (r *Reader) Stop() {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	delete(r.of.readers, r)
 }
