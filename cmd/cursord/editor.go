@@ -39,6 +39,7 @@ func editorInstallCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "install the plugin into this folder")
 	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write, or that were changed")
+	c.Flags().BoolP("yes", "y", false, "changes nothing here: only helix and zed ask")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	c.AddCommand(installHelixCommand(), zedCommand("Add cursord to the external agents in Zed's settings.json", install.Zed.Install))
 	return c
@@ -57,6 +58,7 @@ func editorUninstallCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if not the usual one")
+	c.Flags().BoolP("yes", "y", false, "changes nothing here: only helix and zed ask")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	c.AddCommand(uninstallHelixCommand(), zedCommand("Remove cursord from Zed's settings.json", install.Zed.Remove))
 	return c

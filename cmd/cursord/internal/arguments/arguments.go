@@ -119,8 +119,10 @@ func WrongFlag(c *cobra.Command, err error) error {
 			return fmt.Errorf("--%s must be a number, not %q", wrong.GetFlag().Name, term.Clean(wrong.GetValue()))
 		}
 	}
-	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
-		return OfGroup(c, args) // the flag may well be right, and the command in front of it wrong
+	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 && c.Args != nil {
+		if wrong := c.Args(c, args); wrong != nil {
+			return wrong // the flag may well be right, and the command in front of it wrong
+		}
 	}
 	if number := (*pflag.NotExistError)(nil); errors.As(err, &number) && strings.Trim(number.GetSpecifiedName(), "0123456789") == "" {
 		return fmt.Errorf("%w; an argument that begins with - goes behind --", err)
