@@ -24,14 +24,16 @@ type Word struct {
 }
 
 // Parse reads a query as people type it: words, each of which may be the beginning of one, and phrases in double quotes, which
-// are whole. Punctuation around an unquoted word does not count, inside of it it does. A last quote that is not closed
-// counts to the end.
+// are whole. Punctuation around an unquoted word does not count, inside of it it does. A phrase whose quote is not closed goes
+// to the end, and its last word may be the beginning of one, unless white space follows it.
 func Parse(query string) Query {
 	var q Query
-	for i, part := range strings.Split(query, `"`) {
+	parts := strings.Split(query, `"`)
+	for i, part := range parts {
 		if i%2 == 1 {
 			if pieces := strings.Fields(NewText(part).folded); hasWord(pieces) {
-				q.terms = append(q.terms, term{pieces: pieces, whole: true})
+				closed := i < len(parts)-1 || strings.TrimRightFunc(part, unicode.IsSpace) != part
+				q.terms = append(q.terms, term{pieces: pieces, whole: closed})
 			}
 			continue
 		}

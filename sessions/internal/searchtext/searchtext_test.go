@@ -54,6 +54,8 @@ func TestFind(t *testing.T) {
 		{`"fox the"`, "the fox", ""},
 		{`"the fo"`, "the fox", ""},
 		{`"the fo`, "the fo x", "[the fo] x"},
+		{`"the fo`, "see the fox", "see [the fo]x"}, // while one types
+		{`"the fo `, "see the fox", ""},
 		{`"jumps" fox`, "fox jumps", "[fox] [jumps]"},
 		{`"jump" fox`, "fox jumps", ""},
 		{"(fox),", "a fox", "a [fox]"},
