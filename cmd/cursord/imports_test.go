@@ -40,7 +40,7 @@ func internalImports(t *testing.T) map[string][]string {
 var restricted = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":       {"cursord/rpc"},
 	"go.etcd.io/bbolt":                      {"cursord/sessions", "cursord/sessions/internal/search"},
-	"github.com/fsnotify/fsnotify":          {"cursord/daemon/internal/dirwatch"}, // there for systems without inotify
+	"github.com/fsnotify/fsnotify":          {"cursord/daemon/internal/dirwatch"},
 	"znkr.io/diff":                          {"cursord/diffs/internal/linetext", "cursord/diffs/internal/weave", "cursord/diffs/words"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs/internal/weave"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord", "cursord/cmd/cursord/internal/arguments", "cursord/cmd/cursord/internal/complete", "cursord/cmd/cursord/internal/permits", "cursord/cmd/cursord/internal/tracefile"},

@@ -42,7 +42,7 @@ func (h *Handle) Add(path string, mask uint32) (ID, error) {
 	}
 	wd, err := unix.InotifyAddWatch(h.by.fd, path, mask|unix.IN_MASK_ADD)
 	if err != nil {
-		return 0, limit(err, unix.ENOSPC, "max_user_watches", "no program of this user can watch more folders: end one that watches many")
+		return 0, ofWatches(err)
 	}
 	w := in.watches[int32(wd)]
 	if w != nil {

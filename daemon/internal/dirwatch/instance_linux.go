@@ -2,9 +2,7 @@ package dirwatch
 
 import (
 	"encoding/binary"
-	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -74,7 +72,7 @@ func (in *Instance) Open() (*Handle, error) {
 func (in *Instance) start() error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		return limit(err, unix.EMFILE, "max_user_instances", "no program of this user can watch more: end one that watches folders")
+		return ofInstances(err)
 	}
 	r := &reader{file: os.NewFile(uintptr(fd), "inotify"), fd: fd, over: make(chan struct{}), ended: make(chan struct{})}
 	if r.conn, err = r.file.SyscallConn(); err != nil {
@@ -84,24 +82,6 @@ func (in *Instance) start() error {
 	in.reader, in.handles, in.watches, in.buf = r, map[*Handle]struct{}{}, map[int32]*watch{}, make([]byte, 64<<10)
 	go in.run(r)
 	return nil
-}
-
-// A limitError says which of the system's limits is reached, and what to do.
-type limitError struct {
-	text  string
-	errno error
-}
-
-func (e *limitError) Error() string { return e.text }
-func (e *limitError) Unwrap() error { return e.errno }
-
-// limit returns an error of the system, in words if it is that of a limit.
-func limit(err, reached error, name, text string) error {
-	if err != reached {
-		return err
-	}
-	value, _ := os.ReadFile("/proc/sys/fs/inotify/" + name)
-	return &limitError{fmt.Sprintf("%s, or raise fs.inotify.%s (now %s)", text, name, strings.TrimSpace(string(value))), err}
 }
 
 // stop ends the reader. in.mu must be held.

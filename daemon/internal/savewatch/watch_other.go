@@ -6,17 +6,17 @@ import "cursord/daemon/internal/dirwatch"
 
 // A system watches folders; it does not report the ends of writes.
 type system struct {
-	*dirwatch.Handle
+	*dirwatch.Names
 	ended chan struct{} // closed when its goroutine has ended
 }
 
 // start makes a system and its goroutine. w.mu must be held.
 func (w *Watch) start() (*system, error) {
-	h, err := dirwatch.Open()
+	n, err := dirwatch.OpenNames()
 	if err != nil {
 		return nil, err
 	}
-	s := &system{h, make(chan struct{})}
+	s := &system{n, make(chan struct{})}
 	go s.run(w)
 	return s, nil
 }

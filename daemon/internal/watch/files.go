@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cursord/daemon/internal/dirwatch"
 	"cursord/daemon/internal/filestat"
 )
 
@@ -45,7 +46,7 @@ type Files struct {
 	Look   func(touched func(path string) bool) // looks at the files for whose absolute paths touched returns true
 	Polls  func(why string)                     // called when polling begins, and with "" when it ends
 
-	watcher *folders        // nil if nothing is watched
+	watcher *dirwatch.Names // nil if nothing is watched
 	drained chan struct{}   // closed when its drain has ended
 	dirs    map[string]bool // watched folders
 	Paths   []string        // files of interest, absolute
@@ -108,7 +109,7 @@ func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 		dirs = all
 	}
 	if fw.watcher == nil {
-		w, err := watchFolders()
+		w, err := dirwatch.OpenNames()
 		if err != nil {
 			return false, err
 		}
@@ -127,7 +128,7 @@ func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 		if name := filestat.RemoteFS(dir); name != "" {
 			return false, fmt.Errorf("%s is on %s", dir, name)
 		}
-		switch err := fw.watcher.add(dir); {
+		switch err := fw.watcher.Add(dir); {
 		case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
 			again = true
 			continue
@@ -169,13 +170,13 @@ func withParents(root string, dirs map[string]bool) map[string]bool {
 
 // forget ends the watch of a folder.
 func (fw *Files) forget(dir string) {
-	fw.watcher.remove(dir)
+	fw.watcher.Remove(dir)
 	delete(fw.dirs, dir)
 }
 
 // drain takes w's events until w is closed. It makes the owner look a moment after the first event, because a save causes
 // several.
-func (fw *Files) drain(w *folders, drained chan struct{}) {
+func (fw *Files) drain(w *dirwatch.Names, drained chan struct{}) {
 	defer close(drained)
 	names, all := map[string]bool{}, false
 	timer := time.NewTimer(time.Hour)
@@ -188,7 +189,7 @@ func (fw *Files) drain(w *folders, drained chan struct{}) {
 			if !open {
 				return
 			}
-			came, lost := w.take()
+			came, lost := w.Take()
 			for _, name := range came {
 				names[name] = true
 			}
@@ -209,7 +210,7 @@ func (fw *Files) drain(w *folders, drained chan struct{}) {
 }
 
 // changed handles the events of w since the last look.
-func (fw *Files) changed(w *folders, names map[string]bool, all bool) {
+func (fw *Files) changed(w *dirwatch.Names, names map[string]bool, all bool) {
 	if fw.watcher != w {
 		return
 	}

@@ -10,11 +10,11 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestManyWorkspacesAreWatched: the files under review of many workspaces take two instances of inotify, of which the system has few for a user.
+// TestManyWorkspacesAreWatched: the files under review of many workspaces take three instances of inotify, of which the system has few for a user.
 func TestManyWorkspacesAreWatched(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	w.Limits(t, "echo 2 >/proc/sys/user/max_inotify_instances")
+	w.Limits(t, "echo 3 >/proc/sys/user/max_inotify_instances")
 	before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
 	w.Plays(world.Lines(world.Edits("c", "a/f", before, after))...)
 	w.Start()

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package dirwatch
+
+func ofInstances(err error) error { return err }
+
+func ofWatches(err error) error { return err }
