@@ -70,7 +70,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/attempts",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/overlay",
-		"cursord/editors/outbox",
+		"cursord/rpc/nowait",
 		"cursord/editors/helix",
 		"cursord/rpc/conformance", // the client that is checked, and its daemon
 		"cursord/rpc/dial",
@@ -118,7 +118,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/treewatch",
 		"cursord/daemon/internal/watch",
 		"cursord/daemon/overlay",
-		"cursord/editors/outbox",
+		"cursord/rpc/nowait",
 		"cursord/sessions",
 		"cursord/editors/lsp/client",
 	},

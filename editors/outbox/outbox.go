@@ -2,16 +2,20 @@ package outbox
 
 import (
 	"io"
+	"slices"
 	"sync"
 
 	"cursord/rpc"
+	"cursord/rpc/nowait"
 )
+
+// maxEager is the size of the longest message that is written by its sender.
+const maxEager = 4000
 
 // An Outbox writes messages to one editor. Before Start, Send writes by itself; then a goroutine writes.
 type Outbox struct {
-	w       io.Writer
-	hasRoom func() bool // whether w takes maxEager bytes without waiting; nil: not known
-	done    chan struct{}
+	w    io.Writer
+	done chan struct{}
 
 	mu      sync.Mutex
 	more    *sync.Cond
@@ -24,19 +28,21 @@ type Outbox struct {
 	broken  bool               // guarded by mu; a write has failed: messages are dropped
 	size    int                // guarded by mu; of the bodies in queue and of those that are being written, in bytes
 	room    *sync.Cond
-	writing bool   // guarded by mu; the goroutine writes
-	frame   []byte // guarded by mu; scratch memory
+	writing bool           // guarded by mu; the goroutine writes
+	now     *nowait.Writer // to w, guarded by mu while the goroutine does not write
+	frame   []byte         // guarded by mu; scratch memory
 }
 
 type letter struct {
 	key   string
 	body  []byte // nil: a later one has replaced it
+	rest  []byte // of a message that was partly written
 	group int
 }
 
 // New returns an outbox that writes to w.
 func New(w io.Writer) *Outbox {
-	b := &Outbox{w: w, hasRoom: roomIn(w), done: make(chan struct{}), keyed: map[string]*letter{}}
+	b := &Outbox{w: w, now: nowait.NewWriter(w), done: make(chan struct{}), keyed: map[string]*letter{}}
 	b.more, b.room = sync.NewCond(&b.mu), sync.NewCond(&b.mu)
 	return b
 }
@@ -96,18 +102,21 @@ func (b *Outbox) Send(key string, body []byte) {
 	b.more.Signal()
 }
 
-// sendsNow writes a small message itself if nothing waits and the editor's pipe has room: it then comes sooner than through the
+// sendsNow writes a small message itself if nothing waits and the editor has room for it: it then comes sooner than through the
 // goroutine. It is called with b.mu held, and does not wait.
 func (b *Outbox) sendsNow(body []byte) bool {
-	if b.hasRoom == nil || b.writing || len(b.queue) > 0 || b.framing == rpc.FramingUnknown || len(body) > maxEager-64 || !b.hasRoom() {
+	if b.writing || len(b.queue) > 0 || b.framing == rpc.FramingUnknown || len(body) > maxEager {
 		return false
 	}
 	b.frame = rpc.AppendFrame(b.frame[:0], b.framing, body)
-	if _, err := b.w.Write(b.frame); err != nil {
-		b.broken = true
-		b.room.Broadcast()
+	n := b.now.Write(b.frame)
+	if rest := b.frame[n:]; n > 0 && len(rest) > 0 {
+		b.queue = append(b.queue, &letter{rest: slices.Clone(rest), group: b.group})
+		b.group++
+		b.size += len(rest)
+		b.more.Signal()
 	}
-	return true
+	return n > 0
 }
 
 // Wait waits until at most limit bytes wait for the editor. It is for a sender whose messages cannot replace each other and who can
@@ -149,11 +158,13 @@ func (b *Outbox) run() {
 		frames = frames[:0]
 		n, written := 0, 0
 		for ; n < len(b.queue) && len(frames) < 64<<10; n++ {
-			if l := b.queue[n]; l.body != nil {
+			l := b.queue[n]
+			if l.body != nil {
 				frames = rpc.AppendFrame(frames, b.framing, l.body)
-				written += len(l.body)
 				delete(b.keyed, l.key)
 			}
+			frames = append(frames, l.rest...)
+			written += len(l.body) + len(l.rest)
 			b.queue[n] = nil
 		}
 		if b.queue = b.queue[n:]; len(b.queue) == 0 {

@@ -100,10 +100,14 @@ func TestWait(t *testing.T) {
 	require.False(t, b.Wait(0))
 }
 
-// TestPipe: messages come in order through a pipe, whoever writes them, and a full pipe holds nobody up.
-func TestPipe(t *testing.T) {
+// TestPipes: messages come in order through a pipe, and through a socket, whoever writes them, and a full one holds nobody up.
+func TestPipes(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
+	inOrder(t, in, out)
+}
+
+func inOrder(t *testing.T, in, out *os.File) {
 	b := New(out)
 	b.SetFraming(rpc.FramingLines)
 	b.Start()
