@@ -1,15 +1,14 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
-	"sync/atomic"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
 
 // ErrClosed is returned by a Client's methods once the connection has ended, and by a Call that was running then.
@@ -18,59 +17,91 @@ var ErrClosed = errors.New("connection to the daemon is closed")
 // A Client is a connection to a daemon; package dial makes one. Any goroutine may call its methods. There is one for each
 // request of the protocol, which returns the errors of Call.
 type Client struct {
-	stream   *stream
-	conn     *jsonrpc2.Conn
-	lastID   atomic.Uint64
+	out      io.WriteCloser
+	box      *outbox
 	onNotify func(method string, params json.RawMessage)
+	done     chan struct{}
 
 	mu      sync.Mutex
-	answers map[jsonrpc2.ID]func(json.RawMessage, error) // of requests without an answer; nil once the connection has ended
+	lastID  uint64
+	answers map[string]func(json.RawMessage, error) // of requests without an answer, by id; nil once the connection has ended
 }
 
 // NewClient starts a client on rwc, which is closed by Close and when the connection ends. It calls onNotify, which may be
 // nil, for each notification, in order, from the goroutine that reads. That goroutine reads nothing else until onNotify
 // returns, so no Call returns either. params is nil if there are none, and may be kept.
 func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.RawMessage)) *Client {
-	closed := make(chan struct{})
-	close(closed)
-	c := &Client{
-		stream:   newStream(rwc, HardCap, FramingHeaders, closed),
-		onNotify: onNotify,
-		answers:  map[jsonrpc2.ID]func(json.RawMessage, error){},
-	}
-	opts := append(c.stream.options(), jsonrpc2.OnRecv(c.received)) // after the stream's own
-	c.conn = jsonrpc2.NewConn(context.Background(), c.stream, clientHandler{c}, opts...)
-	go func() {
-		<-c.Done()
-		c.mu.Lock()
-		left := c.answers
-		c.answers = nil
-		c.mu.Unlock()
-		for _, then := range left {
-			then(nil, ErrClosed)
+	return NewFedClient(rwc, func(c *Client) {
+		reader := NewFrameReader(rwc, HardCap)
+		for {
+			m, _, err := reader.Next(c.refuse)
+			if err != nil {
+				return
+			}
+			c.take(&m)
 		}
+	}, onNotify)
+}
+
+// NewFedClient is NewClient for a connection that is written to out, and read by feed: it hands each message to Feed, one after the
+// other, and returns at the end of the connection. No message then waits for another goroutine to take it.
+func NewFedClient(out io.WriteCloser, feed func(*Client), onNotify func(method string, params json.RawMessage)) *Client {
+	out = &closeOnce{WriteCloser: out}
+	c := &Client{
+		out: out, box: newOutbox(out, FramingHeaders), onNotify: onNotify,
+		done: make(chan struct{}), answers: map[string]func(json.RawMessage, error){},
+	}
+	go func() {
+		feed(c)
+		_ = c.Close() // the connection has ended
 	}()
 	return c
 }
 
-// clientHandler keeps Handle out of Client's methods.
-type clientHandler struct{ c *Client }
-
-func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	if !req.Notif {
-		// It never waits (stream.WriteObject); an error means that the connection has ended.
-		_ = conn.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
-			Code: CodeMethodNotFound, Message: "no such method: " + req.Method,
-		})
+// Feed takes a message of the daemon, which belongs to the client from now on. The params of deltas are left to who is notified: see
+// DecodeDelta.
+func (c *Client) Feed(body []byte) {
+	if params, ok := bytes.CutPrefix(body, deltaHead); ok && bytes.HasSuffix(params, []byte("}}")) {
+		c.take(&Message{Method: "item/delta", Params: params[:len(params)-1]})
 		return
 	}
-	if h.c.onNotify != nil {
-		var params json.RawMessage
-		if req.Params != nil {
-			params = *req.Params
-		}
-		h.c.onNotify(req.Method, params)
+	m, bad := ParseMessage(body)
+	if bad != nil {
+		c.refuse(m.ID, bad)
+		return
 	}
+	c.take(&m)
+}
+
+// refuse answers what is no message. If it cannot be sent, the connection has ended.
+func (c *Client) refuse(id json.RawMessage, e *Error) {
+	_ = c.box.send(AppendResponse(nil, id, nil, e))
+}
+
+func (c *Client) take(m *Message) {
+	switch {
+	case m.IsResponse():
+		then := c.forget(string(m.ID))
+		switch {
+		case then == nil: // an answer to nothing, or too late
+		case m.Error != nil && string(m.Error) != "null":
+			then(nil, answerError(m.Error))
+		default:
+			then(m.Result, nil)
+		}
+	case m.ID != nil:
+		c.refuse(m.ID, &Error{Code: CodeMethodNotFound, Message: "no such method: " + m.Method})
+	case c.onNotify != nil && !c.hasEnded():
+		c.onNotify(m.Method, m.Params)
+	}
+}
+
+func answerError(raw json.RawMessage) *Error {
+	e := &Error{}
+	if json.Unmarshal(raw, e) != nil {
+		return &Error{Code: CodeInternal, Message: "an error that cannot be read: " + string(raw)}
+	}
+	return e
 }
 
 // Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. It
@@ -92,7 +123,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		}
 		return decodeAnswer(method, got.answer, result)
 	case <-ctx.Done():
-		_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(fmt.Sprint(id))})
+		_ = c.Notify("$/cancelRequest", CancelParams{ID: json.RawMessage(id)})
 		return ctx.Err()
 	}
 }
@@ -124,50 +155,34 @@ func Send[R any](c *Client, method string, params any, then func(R, error)) erro
 }
 
 // send is Send for an answer as it comes. It returns the request's id.
-func (c *Client) send(method string, params any, then func(answer json.RawMessage, err error)) (id uint64, err error) {
+func (c *Client) send(method string, params any, then func(answer json.RawMessage, err error)) (id string, err error) {
 	raw, err := encodeParams(params)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	id = c.lastID.Add(1)
-	key := jsonrpc2.ID{Num: id}
 	c.mu.Lock()
 	if c.answers == nil {
 		c.mu.Unlock()
-		return 0, ErrClosed
+		return "", ErrClosed
 	}
-	c.answers[key] = then
+	c.lastID++
+	id = strconv.FormatUint(c.lastID, 10)
+	c.answers[id] = then
 	c.mu.Unlock()
-	if _, err = c.conn.DispatchCall(context.Background(), method, raw, jsonrpc2.PickID(key)); err != nil && c.take(key) != nil {
-		return 0, closedError(err)
+	// It never waits.
+	if c.box.send(AppendRequest(nil, json.RawMessage(id), method, raw)) != nil && c.forget(id) != nil {
+		return "", ErrClosed
 	}
 	return id, nil
 }
 
-// take returns what waits for the answer to a request, and nil if it has been called.
-func (c *Client) take(id jsonrpc2.ID) (then func(json.RawMessage, error)) {
+// forget returns what waits for the answer to a request, and nil if it has been called.
+func (c *Client) forget(id string) (then func(json.RawMessage, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	then = c.answers[id]
 	delete(c.answers, id)
 	return then
-}
-
-// The library calls received between two messages, when the stream has filled in the later one.
-func (c *Client) received(_ *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	if resp == nil {
-		return
-	}
-	then := c.take(resp.ID)
-	switch {
-	case then == nil: // an answer to nothing
-	case resp.Error != nil:
-		then(nil, closedError(resp.Error))
-	case resp.Result == nil:
-		then(nil, nil)
-	default:
-		then(*resp.Result, nil)
-	}
 }
 
 // Notify sends a notification. It does not wait for the daemon.
@@ -176,22 +191,45 @@ func (c *Client) Notify(method string, params any) error {
 	if err != nil {
 		return err
 	}
-	return closedError(c.conn.Notify(context.Background(), method, raw))
-}
-
-// Close ends the connection once everything before is sent. Turns go on.
-func (c *Client) Close() error {
-	if err := closedError(c.conn.Close()); err != nil && !errors.Is(err, ErrClosed) {
-		return err
+	if c.hasEnded() || c.box.send(AppendRequest(nil, nil, method, raw)) != nil {
+		return ErrClosed
 	}
 	return nil
 }
 
-// Done is closed when the connection has ended, on either side.
-func (c *Client) Done() <-chan struct{} { return c.conn.DisconnectNotify() }
+// Close ends the connection once everything before is sent. Turns go on.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	left := c.answers
+	c.answers = nil
+	c.mu.Unlock()
+	if left == nil {
+		return nil
+	}
+	close(c.done)
+	go func() { // what is called may wait for who closes
+		for _, then := range left {
+			then(nil, ErrClosed)
+		}
+	}()
+	c.box.finish(c.done)
+	return c.out.Close()
+}
 
-// encodeParams returns params in the form that the library takes: an untyped nil for none.
-func encodeParams(params any) (any, error) {
+// Done is closed when the connection has ended, on either side.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+func (c *Client) hasEnded() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// encodeParams returns params as a message has them: nil for none.
+func encodeParams(params any) (json.RawMessage, error) {
 	if params == nil {
 		return nil, nil
 	}
@@ -200,24 +238,4 @@ func encodeParams(params any) (any, error) {
 		return nil, fmt.Errorf("params: %w", err)
 	}
 	return raw, nil
-}
-
-// closedError translates the library's errors.
-func closedError(err error) error {
-	var answer *jsonrpc2.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &answer):
-		e := &Error{Code: int(answer.Code), Message: answer.Message}
-		if answer.Data != nil {
-			// libraryError put the whole error there
-			_ = json.Unmarshal(*answer.Data, e)
-		}
-		return e
-	case errors.Is(err, jsonrpc2.ErrClosed), errors.Is(err, errOutboxClosed):
-		return ErrClosed
-	default:
-		return err
-	}
 }

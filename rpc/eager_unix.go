@@ -20,7 +20,7 @@ type eagerWriter struct {
 // newEagerWriter returns nil if w is no socket: a pipe or a file may block.
 func newEagerWriter(w io.Writer) *eagerWriter {
 	if once, ok := w.(*closeOnce); ok {
-		w = once.ReadWriteCloser
+		w = once.WriteCloser
 	}
 	conn, ok := w.(*net.UnixConn)
 	if !ok {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -17,12 +16,12 @@ import (
 // flushLimit bounds how long this end, before it ends, waits for the other end to read what is left.
 const flushLimit = 5 * time.Second
 
-// A stream is the jsonrpc2.ObjectStream of every connection. It passes only good messages to the library and answers the
-// others itself. Parameters and results bypass the library (received, sending), which would decode and encode them again and
+// A stream is the jsonrpc2.ObjectStream of a connection that is served. It passes only good messages to the library and answers
+// the others itself. Parameters and results bypass the library (received, sending), which would decode and encode them again and
 // thereby change them. A request's id passes through the library as a string that holds the id's raw JSON, and so comes back
 // unchanged.
 type stream struct {
-	rwc    io.ReadWriteCloser
+	conn   io.Closer
 	reader *FrameReader
 	box    *outbox
 	hurry  <-chan struct{} // closed when this end is about to end and waits for nobody
@@ -31,25 +30,24 @@ type stream struct {
 
 	in  Message            // owned by the library's reader: the message that ReadObject returned
 	out *jsonrpc2.Response // owned by the library's sender, under its lock
-	req *jsonrpc2.Request  // the same
 }
 
-// closeOnce is a connection that the reader's side and the outbox may both close.
+// closeOnce is the end of a connection to which is written, which the reader's side and the outbox may both close.
 type closeOnce struct {
-	io.ReadWriteCloser
+	io.WriteCloser
 	once sync.Once
 	err  error
 }
 
 func (c *closeOnce) Close() error {
-	c.once.Do(func() { c.err = c.ReadWriteCloser.Close() })
+	c.once.Do(func() { c.err = c.WriteCloser.Close() })
 	return c.err
 }
 
 func newStream(conn io.ReadWriteCloser, limit int, framing Framing, hurry <-chan struct{}) *stream {
-	rwc := &closeOnce{ReadWriteCloser: conn}
+	out := &closeOnce{WriteCloser: conn}
 	return &stream{
-		rwc: rwc, reader: NewFrameReader(rwc, limit), box: newOutbox(rwc, framing), hurry: hurry, closed: make(chan struct{}),
+		conn: out, reader: NewFrameReader(conn, limit), box: newOutbox(out, framing), hurry: hurry, closed: make(chan struct{}),
 	}
 }
 
@@ -74,9 +72,10 @@ func (s *stream) ReadObject(v any) error {
 		if err != nil {
 			return s.end(err)
 		}
-		if s.in = m; m.IsResponse() && !isNumber(m.ID) {
-			continue // this side makes no requests with such an id
+		if m.IsResponse() {
+			continue // this side makes no requests
 		}
+		s.in = m
 		if err := v.(json.Unmarshaler).UnmarshalJSON(skeleton(&m)); err != nil {
 			return s.end(err) // has never happened: the library can decode skeleton
 		}
@@ -97,11 +96,8 @@ func (s *stream) reject(id json.RawMessage, e *Error) {
 	_ = s.box.send(AppendResponse(nil, id, nil, e))
 }
 
-// skeleton returns the part of a message that the library needs.
+// skeleton returns the part of a request or notification that the library needs.
 func skeleton(m *Message) []byte {
-	if m.IsResponse() {
-		return append(append([]byte(`{"result":0,"id":`), m.ID...), '}')
-	}
 	var id json.RawMessage
 	if m.ID != nil {
 		id = jsontext.Quote(string(m.ID))
@@ -109,66 +105,29 @@ func skeleton(m *Message) []byte {
 	return AppendRequest(nil, id, m.Method, nil)
 }
 
-// isNumber reports whether jsonrpc2.Conn.Call may have used id.
-func isNumber(id json.RawMessage) bool {
-	_, err := strconv.ParseUint(string(id), 10, 64)
-	return err == nil
-}
-
 // The library calls received between ReadObject and the handling of its message.
-func (s *stream) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	if resp == nil {
-		req.Params = nil
-		if params := s.in.Params; params != nil {
-			req.Params = &params
-		}
-	} else {
-		resp.Result, resp.Error = nil, nil
-		if s.in.Error != nil && string(s.in.Error) != "null" {
-			resp.Error = libraryError(s.in.Error)
-		} else if result := s.in.Result; result != nil {
-			resp.Result = &result
-		}
+func (s *stream) received(req *jsonrpc2.Request, _ *jsonrpc2.Response) {
+	req.Params = nil
+	if params := s.in.Params; params != nil {
+		req.Params = &params
 	}
 	s.in = Message{} // frees the message's memory
 }
 
-// libraryError makes an error for the library, which passes it on. Its data holds the whole error, from which Client.Call
-// makes an *Error.
-func libraryError(raw json.RawMessage) *jsonrpc2.Error {
-	var e Error
-	if json.Unmarshal(raw, &e) != nil {
-		e = Error{Code: CodeInternal, Message: "an error that cannot be read: " + string(raw)}
-	}
-	return &jsonrpc2.Error{Code: int64(e.Code), Message: e.Message, Data: &raw}
-}
-
 // The library calls sending before WriteObject, under the same lock.
-func (s *stream) sending(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	s.req, s.out = req, resp
-}
+func (s *stream) sending(_ *jsonrpc2.Request, resp *jsonrpc2.Response) { s.out = resp }
 
-// WriteObject implements jsonrpc2.ObjectStream; the message is the one that sending got. It never waits.
+// WriteObject implements jsonrpc2.ObjectStream; the message is the response that sending got. It never waits.
 func (s *stream) WriteObject(any) error {
-	if s.out != nil {
-		id := json.RawMessage(s.out.ID.Str)
-		if s.out.Error == nil {
-			return s.box.send(appendResponse(nil, id, "result", *s.out.Result))
-		}
-		raw, err := encode(s.out.Error)
-		if err != nil {
-			return err
-		}
-		return s.box.send(appendResponse(nil, id, "error", raw))
+	id := json.RawMessage(s.out.ID.Str)
+	if s.out.Error == nil {
+		return s.box.send(appendResponse(nil, id, "result", *s.out.Result))
 	}
-	var id, params json.RawMessage
-	if !s.req.Notif {
-		id = strconv.AppendUint(nil, s.req.ID.Num, 10)
+	raw, err := encode(s.out.Error)
+	if err != nil {
+		return err
 	}
-	if s.req.Params != nil {
-		params = *s.req.Params
-	}
-	return s.box.send(AppendRequest(nil, id, s.req.Method, params))
+	return s.box.send(appendResponse(nil, id, "error", raw))
 }
 
 // Close implements jsonrpc2.ObjectStream. What was written before is still sent, as slowly as the other end reads, or within
@@ -176,5 +135,5 @@ func (s *stream) WriteObject(any) error {
 func (s *stream) Close() error {
 	defer close(s.closed)
 	s.box.finish(s.hurry)
-	return s.rwc.Close()
+	return s.conn.Close()
 }

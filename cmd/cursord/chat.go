@@ -10,11 +10,11 @@ import (
 	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/chat"
-	"cursord/cmd/cursord/internal/faces"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
+	"cursord/rpc/join"
 )
 
 func chatCommand() *cobra.Command {
@@ -53,7 +53,7 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 				session = found
 			}
 			v := chat.NewView(view.NewScreen(c.OutOrStdout(), c.ErrOrStderr()), session)
-			client := rpc.NewClient(faces.InProcess(ctx, dialOptions()), v.Notify)
+			client := join.Client(ctx, join.Local(dialOptions()), v.Notify)
 			defer client.Close()
 			root, err := p.find(ctx, client)
 			if err != nil {

@@ -26,7 +26,7 @@ func (s *Server) need() *link {
 	}
 	l := &link{s: s}
 	s.link = l
-	l.client = rpc.NewClient(s.opts.Dial(), l.heard)
+	l.client = s.opts.Dial(l.heard)
 	go func() {
 		<-l.client.Done()
 		s.post(func() {
@@ -92,7 +92,9 @@ func (l *link) heard(method string, params json.RawMessage) {
 	}
 	switch method {
 	case "item/delta":
-		hearing(l, params, (*Server).delta)
+		if d, err := rpc.DecodeDelta(params); err == nil {
+			l.post(func() { l.s.delta(&d) })
+		}
 	case "item/changed":
 		hearing(l, params, (*Server).itemChanged)
 	case "turn/changed":
@@ -111,9 +113,14 @@ func hearing[N any](l *link, params json.RawMessage, take func(*Server, *N)) {
 	if json.Unmarshal(params, n) != nil {
 		return
 	}
+	l.post(func() { take(l.s, n) })
+}
+
+// post runs f, unless the link has been replaced.
+func (l *link) post(f func()) {
 	l.s.post(func() {
 		if l.s.link == l {
-			take(l.s, n)
+			f()
 		}
 	})
 }

@@ -42,7 +42,10 @@ var canned = map[string]string{
 	"approval/answer": `{}`, "approval/list": `{"approvals":[]}`, "session/list": `{"sessions":[]}`, "turn/start": `{}`,
 }
 
-func edits(t *testing.T) *editor {
+func edits(t *testing.T) *editor { return editsWith(t, obj{}) }
+
+// editsWith is edits for an editor with these capabilities.
+func editsWith(t *testing.T, capabilities obj) *editor {
 	serverIn, in := io.Pipe()
 	out, serverOut := io.Pipe()
 	e := &editor{t: t, in: in, lines: make(chan rpc.Message, 100), calls: make(chan rpc.Message, 100)}
@@ -69,13 +72,15 @@ func edits(t *testing.T) *editor {
 		<-ended
 		<-read
 	})
-	e.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	raw, err := json.Marshal(capabilities)
+	require.NoError(t, err)
+	e.sends(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":` + string(raw) + `}}`)
 	e.sends(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/ws"}}`)
 	e.hears("commands", func(m rpc.Message) bool { return strings.Contains(string(m.Params), "available_commands_update") })
 	return e
 }
 
-func (e *editor) dial() io.ReadWriteCloser {
+func (e *editor) dial(onNotify func(string, json.RawMessage)) *rpc.Client {
 	ours, theirs := net.Pipe()
 	e.mu.Lock()
 	e.daemon = theirs
@@ -95,7 +100,7 @@ func (e *editor) dial() io.ReadWriteCloser {
 			e.calls <- m
 		}
 	}()
-	return ours
+	return rpc.NewClient(ours, onNotify)
 }
 
 // answersItself has the test answer requests of a method.

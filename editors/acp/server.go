@@ -27,8 +27,9 @@ const (
 type Options struct {
 	Version string
 	Greeted func() // called after the first message, for work that its answer must not wait for; may be nil
-	// Dial returns a connection that outlives daemons. It does not wait for a daemon.
-	Dial func() io.ReadWriteCloser
+	// Dial returns a client of the daemon, or of the next one when that ends. It does not wait for a daemon. onNotify is as in
+	// rpc.NewClient.
+	Dial func(onNotify func(method string, params json.RawMessage)) *rpc.Client
 	Log  *slog.Logger // editors show what is on stderr as an error, so it gets panics only
 }
 

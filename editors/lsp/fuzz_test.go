@@ -24,7 +24,9 @@ type silent struct {
 	once   sync.Once
 }
 
-func newSilent() io.ReadWriteCloser { return &silent{closed: make(chan struct{})} }
+func newSilent(onNotify func(string, json.RawMessage)) *rpc.Client {
+	return rpc.NewClient(&silent{closed: make(chan struct{})}, onNotify)
+}
 
 func (s *silent) Read([]byte) (int, error) {
 	<-s.closed

@@ -24,7 +24,7 @@ type link struct {
 // dial makes a link and sends the daemon all open documents.
 func (s *Server) dial() {
 	l := &link{s: s}
-	l.client = rpc.NewClient(s.opts.Dial(), func(method string, params json.RawMessage) {
+	l.client = s.opts.Dial(func(method string, params json.RawMessage) {
 		s.post(func() {
 			if s.daemon == l {
 				s.heard(method, params)

@@ -31,8 +31,8 @@ type Options struct {
 	Version  string
 	StateDir string // for the files that editors are shown
 	Greeted  func() // called after the answer to initialize, for work that the answer must not wait for; may be nil
-	// Dial returns a connection that outlives daemons. It does not wait for a daemon.
-	Dial func() io.ReadWriteCloser
+	// Dial returns a client of the daemon, or of the next one when that ends. It does not wait for a daemon.
+	Dial func(onNotify func(method string, params json.RawMessage)) *rpc.Client
 	// Running reports whether a daemon runs. Folders returns all folders that the daemon knows, and those with pending hunks,
 	// without starting a daemon. If no daemon runs and no hunk is pending, the server dials at the first command, or in a folder
 	// that the daemon knows, at the first hover or search. If Running is nil, it dials at once.

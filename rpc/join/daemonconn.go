@@ -17,6 +17,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/rpc/dial"
+	"cursord/rpc/nowait"
 )
 
 // A daemonConn is a connection to a daemon.
@@ -38,7 +39,7 @@ func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &daemonConn{j: j, conn: conn, from: rpc.NewFrameReader(conn, rpc.HardCap)}
+		d := &daemonConn{j: j, conn: conn, from: rpc.NewFrameReader(nowait.Reader(conn), rpc.HardCap)}
 		stop := context.AfterFunc(ctx, func() { conn.Close() })
 		replaced, err := d.handshake()
 		if stop(); err == nil && !replaced {

@@ -21,6 +21,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/rpc"
+	"cursord/rpc/nowait"
 )
 
 const (
@@ -116,10 +117,23 @@ const (
 // Run connects in and out with the daemon of a until in ends. It returns false if the daemon could not be reached, if the
 // client must begin anew, or if "exit" came without "shutdown".
 func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
+	return run(ctx, in, &editorEnd{w: out, now: nowait.NewWriter(out)}, a)
+}
+
+// Client returns a client in this process of the daemon of a. What the daemon sends reaches it by the goroutine that has read it.
+func Client(ctx context.Context, a Access, onNotify func(method string, params json.RawMessage)) *rpc.Client {
+	in, requests := io.Pipe()
+	return rpc.NewFedClient(requests, func(c *rpc.Client) {
+		run(ctx, in, &editorEnd{client: c}, a)
+		in.Close()
+	}, onNotify)
+}
+
+func run(ctx context.Context, in io.Reader, out *editorEnd, a Access) (ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	j := &joiner{
-		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: &editorEnd{w: out}, route: a,
+		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: out, route: a,
 		own: `"cursord stdio ` + rand.Text() + ` `, pending: newPendingRequests(),
 		done: make(chan struct{}), reset: make(chan struct{}), retry: make(chan struct{}, 1),
 	}
@@ -293,13 +307,17 @@ func (j *joiner) reply(id json.RawMessage, result any, e *rpc.Error) {
 	j.out.send(response(id, result, e))
 }
 
-// An editorEnd is the connection to an editor. What is sent before the editor's framing is known waits.
+// An editorEnd is the connection to an editor, or to a client in this process. What is sent before the editor's framing is known
+// waits.
 type editorEnd struct {
+	client *rpc.Client // takes the messages; nil: they are written to w
+
 	mu      sync.Mutex
-	w       io.Writer   // guarded by mu
-	framing rpc.Framing // guarded by mu
-	early   [][]byte    // guarded by mu
-	buffer  []byte      // guarded by mu
+	w       io.Writer      // guarded by mu
+	now     *nowait.Writer // to w, guarded by mu
+	framing rpc.Framing    // guarded by mu
+	early   [][]byte       // guarded by mu
+	buffer  []byte         // guarded by mu
 }
 
 func (e *editorEnd) setFraming(f rpc.Framing) {
@@ -327,6 +345,12 @@ func (e *editorEnd) refuseFrom(in *rpc.FrameReader) func(json.RawMessage, *rpc.E
 func (e *editorEnd) send(bodies ...[]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.client != nil {
+		for _, body := range bodies {
+			e.client.Feed(body)
+		}
+		return
+	}
 	if e.framing == rpc.FramingUnknown {
 		e.early = append(e.early, bodies...)
 		return
@@ -341,4 +365,8 @@ func (e *editorEnd) send(bodies ...[]byte) {
 }
 
 // write writes whole frames. If it fails, the goroutine that reads from the editor gets the error.
-func (e *editorEnd) write(frames []byte) { _, _ = e.w.Write(frames) }
+func (e *editorEnd) write(frames []byte) {
+	if rest := frames[e.now.Write(frames):]; len(rest) > 0 {
+		_, _ = e.w.Write(rest)
+	}
+}

@@ -40,27 +40,18 @@ type dialed struct {
 	err  error
 }
 
+func newJoined(t *testing.T) *joined {
+	return &joined{t: t, dials: make(chan dialed, 8), dialed: make(chan struct{}, 64), ended: make(chan bool, 1)}
+}
+
 func startJoin(t *testing.T) *joined {
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
-	j := &joined{t: t, in: in, out: bufio.NewReader(outReader), dials: make(chan dialed, 8), dialed: make(chan struct{}, 64), ended: make(chan bool, 1)}
+	j := newJoined(t)
+	j.in, j.out = in, bufio.NewReader(outReader)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		j.ended <- Run(ctx, inReader, out, Access{
-			Dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
-				j.dialed <- struct{}{}
-				select {
-				case d := <-j.dials:
-					return d.conn, d.err
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				}
-			},
-			Handshake: func() (string, json.RawMessage) { return "test/hello", nil },
-			Silent:    func() string { return "it says nothing" },
-			Stopped:   j.rests.Load,
-			Starting:  func() bool { return true },
-		})
+		j.ended <- Run(ctx, inReader, out, j.access())
 		out.Close()
 	}()
 	t.Cleanup(func() {
@@ -69,6 +60,25 @@ func startJoin(t *testing.T) *joined {
 		outReader.Close()
 	})
 	return j
+}
+
+// access leads to the daemons that the test plays.
+func (j *joined) access() Access {
+	return Access{
+		Dial: func(ctx context.Context) (io.ReadWriteCloser, error) {
+			j.dialed <- struct{}{}
+			select {
+			case d := <-j.dials:
+				return d.conn, d.err
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		},
+		Handshake: func() (string, json.RawMessage) { return "test/hello", nil },
+		Silent:    func() string { return "it says nothing" },
+		Stopped:   j.rests.Load,
+		Starting:  func() bool { return true },
+	}
 }
 
 // pair returns both ends of a connection.

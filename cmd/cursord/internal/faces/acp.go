@@ -2,6 +2,7 @@ package faces
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/editors/acp"
+	"cursord/rpc"
 	"cursord/rpc/dial"
+	"cursord/rpc/join"
 )
 
 // ACP serves a client of ACP until it disconnects, and reports whether it has ended as clients do.
@@ -19,9 +22,9 @@ func ACP(ctx context.Context, in io.Reader, out, errOut io.Writer, daemon dial.O
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return acp.Serve(ctx, in, out, acp.Options{
-		Version: version.Own(), Dial: func() io.ReadWriteCloser {
+		Version: version.Own(), Dial: func(onNotify func(string, json.RawMessage)) *rpc.Client {
 			findHome()
-			return InProcess(ctx, daemon)
+			return join.Client(ctx, join.Local(daemon), onNotify)
 		},
 		Log: slog.New(slog.NewTextHandler(errOut, nil)),
 		Greeted: func() {

@@ -2,6 +2,7 @@ package faces
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -33,7 +34,9 @@ func LSP(ctx context.Context, both io.ReadWriter, errOut io.Writer, daemon dial.
 		return false
 	}
 	return lsp.Serve(ctx, both, both, lsp.Options{
-		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return InProcess(ctx, daemon) },
+		Version: version.Own(), StateDir: dirs.State, Dial: func(onNotify func(string, json.RawMessage)) *rpc.Client {
+			return join.Client(ctx, join.Local(daemon), onNotify)
+		},
 		Running: glance.Running, Folders: glance.Folders,
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // before it, there is no session to end

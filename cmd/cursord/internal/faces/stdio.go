@@ -3,18 +3,13 @@
 package faces
 
 import (
-	"context"
 	"errors"
-	"io"
-	"net"
 	"os"
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
-	"cursord/rpc/dial"
-	"cursord/rpc/join"
 	"cursord/rpc/remote"
 )
 
@@ -24,16 +19,6 @@ type Stdio struct{}
 func (Stdio) Read(p []byte) (int, error)  { return os.Stdin.Read(p) }
 func (Stdio) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
 func (Stdio) Close() error                { return errors.Join(os.Stdin.Close(), os.Stdout.Close()) }
-
-// InProcess runs "cursord stdio" in this process and returns the client's end.
-func InProcess(ctx context.Context, o dial.Options) io.ReadWriteCloser {
-	ours, theirs := net.Pipe()
-	go func() {
-		join.Run(ctx, theirs, theirs, join.Local(o))
-		theirs.Close()
-	}()
-	return ours
-}
 
 // FindRemote returns the other machine, by the flags or else by the configuration.
 func FindRemote(host, program string, paths []string) (*remote.Host, error) {
