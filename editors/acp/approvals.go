@@ -27,13 +27,15 @@ func (asked *askedApproval) link(at *session, id string) {
 	asked.linked = asked.own && at.tell.Shown(asked.turn, asked.call, id)
 }
 
-// permissionKinds are ACP's names for the kinds of options. An answer to a question is chosen like a permission.
+// permissionKinds are ACP's names for the kinds of options. ACP has none for an answer to a question. An editor that allows everything by
+// itself takes an option that allows, or the first; one that denies everything takes the one that rejects once. So an answer has the
+// kind that neither takes, and a person can choose it all the same.
 var permissionKinds = map[sessions.ApprovalOptionKind]string{
 	sessions.AllowOnce: "allow_once", sessions.AllowAlways: "allow_always", sessions.RejectOnce: "reject_once",
-	sessions.RejectAlways: "reject_always", sessions.AnswerOption: "allow_once",
+	sessions.RejectAlways: "reject_always", sessions.AnswerOption: "reject_always",
 }
 
-// noAnswer is the option beside the answers of a question that has no such option itself.
+// noAnswer is the option in front of the answers of a question that has no such option itself.
 const noAnswer = "cursord:no-answer"
 
 func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
@@ -68,7 +70,7 @@ func (s *Server) askPending(at *session, pending []*sessions.Approval, anew bool
 		delete(at.approvals, id)
 		s.withdraw(asked.request)
 		if !waits && asked.own && (anew || !asked.linked) {
-			s.endQuestion(at, id, protocol.Failed)
+			s.showsQuestion(at, id, protocol.Failed)
 		}
 	}
 	for _, a := range pending {
@@ -78,8 +80,8 @@ func (s *Server) askPending(at *session, pending []*sessions.Approval, anew bool
 	}
 }
 
-// endQuestion ends the call as which a question is shown.
-func (s *Server) endQuestion(at *session, id, status string) {
+// showsQuestion tells the state of the call as which a question is shown.
+func (s *Server) showsQuestion(at *session, id, status string) {
 	s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
 }
 
@@ -109,12 +111,16 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 				status = protocol.Completed
 			}
 		}
-		s.endQuestion(at, a.ID, status)
+		s.showsQuestion(at, a.ID, status)
 	}
 }
 
 func (s *Server) askApproval(at *session, a *sessions.Approval) {
-	question := protocol.ToolCall{ToolCallID: a.ID, Title: updates.Titled(a.Title, a.Command), Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
+	byForm := a.Kind == sessions.ApprovalQuestion && bool(s.client.Elicitation.Form)
+	question := protocol.ToolCall{ToolCallID: a.ID, Title: updates.Titled(a.Title, a.Command), Kind: "other", Status: protocol.Pending}
+	if !byForm {
+		question.Content = aboutApproval(a)
+	}
 	if question.Title == "" {
 		question.Title = "The agent asks"
 	}
@@ -136,9 +142,16 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 		s.update(at.info.ID, protocol.Encode(&shown))
 	} else {
 		question.ToolCallID, question.Kind = call, "" // the editor knows it
+		if byForm {
+			s.showsQuestion(at, call, protocol.Pending)
+		}
 	}
-	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: permissionOptions(a)}
-	asked.request = s.ask("session/request_permission", params, func(m rpc.Message) { s.answerApproval(a, m) })
+	if byForm {
+		asked.request = s.ask("elicitation/create", formOf(a, at.info.ID, question.ToolCallID), func(m rpc.Message) { s.answerForm(a, m) })
+	} else {
+		params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: permissionOptions(a)}
+		asked.request = s.ask("session/request_permission", params, func(m rpc.Message) { s.answerApproval(a, m) })
+	}
 	at.approvals[a.ID] = asked
 }
 
@@ -165,7 +178,7 @@ func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOptio
 		options = append(options, protocol.PermissionOption{OptionID: o.ID, Name: name, Kind: kind})
 	}
 	if !rejects {
-		options = append(options, protocol.PermissionOption{OptionID: noAnswer, Name: "No answer", Kind: "reject_once"})
+		options = slices.Insert(options, 0, protocol.PermissionOption{OptionID: noAnswer, Name: "No answer", Kind: "reject_once"})
 	}
 	return options
 }
@@ -193,7 +206,10 @@ func tagOf(a *sessions.Approval) string {
 }
 
 // inWords says how to answer a question that takes a text alone: the request for a permission has no place for one.
-const inWords = "Answer in a terminal: `cursord approve %s --text \"…\"`"
+const (
+	inWords      = "Answer in a terminal: `cursord approve %s --text \"…\"`"
+	orInTerminal = "Choose an answer here, or in a terminal: `cursord approve %s ANSWER`"
+)
 
 // answerApproval gives the daemon a person's answer. What is not understood is no yes: a person who closes the question says no, and an
 // editor that cannot ask leaves it to the other clients.
@@ -242,6 +258,8 @@ func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 	}
 	if a.Text && len(a.Options) == 0 {
 		all = append(all, protocol.TextContent(fmt.Sprintf(inWords, tagOf(a))))
+	} else if a.Kind == sessions.ApprovalQuestion { // some editors show the kinds of options alone
+		all = append(all, protocol.TextContent(fmt.Sprintf(orInTerminal, tagOf(a))))
 	}
 	if longNames(a) {
 		var b strings.Builder

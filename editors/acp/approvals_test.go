@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -83,6 +84,76 @@ func TestApprovals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoPolicyAnswersAQuestion: an editor that decides by itself, without a person who has read the question, gave the first answer.
+func TestNoPolicyAnswersAQuestion(t *testing.T) {
+	first := func(options []protocol.PermissionOption, kinds ...string) string {
+		for _, kind := range kinds {
+			for _, o := range options {
+				if o.Kind == kind {
+					return o.OptionID
+				}
+			}
+		}
+		return ""
+	}
+	for name, policy := range map[string]func([]protocol.PermissionOption) string{
+		"allow":        func(o []protocol.PermissionOption) string { return first(o, "allow_once", "allow_always") },
+		"allow always": func(o []protocol.PermissionOption) string { return first(o, "allow_always", "allow_once") },
+		"allow or first": func(o []protocol.PermissionOption) string {
+			return cmp.Or(first(o, "allow_once", "allow_always"), o[0].OptionID)
+		},
+		"reject": func(o []protocol.PermissionOption) string { return first(o, "reject_once", "reject_always") },
+	} {
+		chosen := policy(permissionOptions(&sessions.Approval{Kind: sessions.ApprovalQuestion, Options: []sessions.ApprovalOption{
+			{ID: "red", Label: "Red", Kind: sessions.AnswerOption}, {ID: "blue", Label: "Blue", Kind: sessions.AnswerOption},
+		}}))
+		require.Contains(t, []string{"", noAnswer}, chosen, name)
+	}
+}
+
+// TestForms: an editor that has forms is asked questions by these, also for several answers and for words.
+func TestForms(t *testing.T) {
+	several, words, both := obj{"several": true, "text": true}, obj{"text": true}, obj{"text": true}
+	for name, one := range map[string]struct {
+		options []obj
+		more    obj
+		fields  string // of the form
+		says    string
+		want    string // the daemon gets; "": nothing
+	}{
+		"one":             {answers, nil, `"answer"`, `{"action":"accept","content":{"answer":"blue"}}`, `{"approvalId":"a-t","optionId":"blue"}`},
+		"several":         {answers, several, `"array"`, `{"action":"accept","content":{"answer":["blue","red"]}}`, `{"approvalId":"a-t","optionId":"","text":"2, 1"}`},
+		"none of several": {answers, several, `"array"`, `{"action":"accept","content":{"answer":[]}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"words":           {[]obj{}, words, `"words"`, `{"action":"accept","content":{"words":" Ada "}}`, `{"approvalId":"a-t","optionId":"","text":"Ada"}`},
+		"words instead":   {answers, both, `"words"`, `{"action":"accept","content":{"words":"Ada"}}`, `{"approvalId":"a-t","optionId":"","text":"Ada"}`},
+		"words unasked":   {answers, nil, `"answer"`, `{"action":"accept","content":{"answer":"red","words":"Ada"}}`, `{"approvalId":"a-t","optionId":"red"}`},
+		"declined":        {answers, nil, `"answer"`, `{"action":"decline","content":{"answer":"blue"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"closed":          {answers, nil, `"answer"`, `{"action":"cancel"}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"another answer":  {answers, nil, `"answer"`, `{"action":"accept","content":{"answer":"green"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"another action":  {answers, nil, `"answer"`, `{"ACTION":"accept","content":{"answer":"blue"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"cannot ask":      {answers, nil, `"answer"`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := editsWith(t, obj{"elicitation": obj{"form": obj{}}})
+			e.turns("t", "running", 8, nil)
+			e.notifies("approval/changed", approvalOf("question", "pending", one.options, one.more))
+			m := e.asked("elicitation/create")
+			require.Contains(t, string(m.Params), one.fields)
+			if one.says == "" {
+				e.answers(m, `"error":{"code":-32601,"message":"no"}`)
+				e.hears("how to answer", func(m rpc.Message) bool { return strings.Contains(string(m.Params), "cursord approve a ANSWER") })
+				return
+			}
+			e.answers(m, `"result":`+one.says)
+			require.JSONEq(t, one.want, e.called("approval/answer"))
+		})
+	}
+	e := editsWith(t, obj{"elicitation": obj{"form": obj{}}})
+	e.turns("t", "running", 8, nil)
+	e.notifies("approval/changed", approvalOf("permission", "pending", permission, nil))
+	e.asked("session/request_permission")
 }
 
 // TestStrangeAnswersAreTold: an answer that was not offered was a no without a word, and an editor that cannot ask did not say how to answer.
@@ -243,11 +314,11 @@ func TestLongAnswersAreShownWhole(t *testing.T) {
 		{ID: "a", Label: same + "delete NOTHING", Kind: sessions.AnswerOption}, {ID: "b", Label: same + "\u202edelete EVERYTHING" + strings.Repeat("x", 200), Kind: sessions.AnswerOption},
 	}}
 	options := permissionOptions(a)
-	require.Equal(t, "1: "+same+"delete NOTHING", options[0].Name)
-	require.Contains(t, options[1].Name, "2: "+same+"<U+202E>delete EVERYTHING")
+	require.Equal(t, "1: "+same+"delete NOTHING", options[1].Name, "behind No answer")
+	require.Contains(t, options[2].Name, "2: "+same+"<U+202E>delete EVERYTHING")
 	about := aboutApproval(a)
-	require.Len(t, about, 1)
-	text := about[0].(*protocol.Text).Content.Text
+	require.Len(t, about, 2)
+	text := about[1].(*protocol.Text).Content.Text
 	for line := range strings.Lines(text) {
 		require.LessOrEqual(t, len(line), 81, line)
 	}
@@ -255,5 +326,5 @@ func TestLongAnswersAreShownWhole(t *testing.T) {
 	require.Contains(t, joined, "1: "+same+"delete NOTHING 2: "+same+"<U+202E>delete EVERYTHINGx")
 	require.Equal(t, 200, strings.Count(text, "x"))
 	a.Options = []sessions.ApprovalOption{{ID: "a", Label: "Red"}}
-	require.Empty(t, aboutApproval(a))
+	require.Len(t, aboutApproval(a), 1)
 }

@@ -242,7 +242,7 @@ func (s *Server) endCalls(at *session) {
 	at.tell.Close()
 	for id, asked := range at.approvals {
 		if asked.own && !asked.linked {
-			s.endQuestion(at, id, protocol.Failed)
+			s.showsQuestion(at, id, protocol.Failed)
 		}
 	}
 }

@@ -58,6 +58,9 @@ type ClientCapabilities struct {
 			Boolean Present `json:"boolean"`
 		} `json:"configOptions"`
 	} `json:"session"`
+	Elicitation struct {
+		Form Present `json:"form"`
+	} `json:"elicitation"`
 }
 
 // InitializeResult is what cursord says of itself.
@@ -255,6 +258,69 @@ func (r *PermissionResult) UnmarshalJSON(b []byte) error {
 	_ = Decode(outcome["outcome"], &r.Outcome)
 	_ = Decode(outcome["optionId"], &r.OptionID)
 	return nil
+}
+
+// FormParams are those of elicitation/create, with a form for a person.
+type FormParams struct {
+	SessionID  string `json:"sessionId"`
+	ToolCallID string `json:"toolCallId,omitempty"`
+	Mode       string `json:"mode"` // form
+	Message    string `json:"message"`
+	Schema     Form   `json:"requestedSchema"`
+}
+
+// A Form has fields by their names.
+type Form struct {
+	Type       string           `json:"type"` // object
+	Properties map[string]Field `json:"properties"`
+	Required   []string         `json:"required,omitempty"`
+}
+
+// A Field is a text, or one of OneOf; of the type array, some of Items.
+type Field struct {
+	Type     string      `json:"type"` // string or array
+	Title    string      `json:"title"`
+	OneOf    []FormValue `json:"oneOf,omitempty"`
+	Items    *FieldItems `json:"items,omitempty"`
+	MinItems int         `json:"minItems,omitempty"`
+}
+
+// FieldItems are the values of which a Field may have several.
+type FieldItems struct {
+	AnyOf []FormValue `json:"anyOf"`
+}
+
+// A FormValue is a value to choose.
+type FormValue struct {
+	Const string `json:"const"`
+	Title string `json:"title"`
+}
+
+// FormResult is what a client answers; Action is accept, decline or cancel.
+type FormResult struct {
+	Action  string
+	content map[string]json.RawMessage
+}
+
+// UnmarshalJSON takes the names of members as they are written only, as that of PermissionResult.
+func (r *FormResult) UnmarshalJSON(b []byte) error {
+	var result map[string]json.RawMessage
+	_ = Decode(b, &result)
+	_ = Decode(result["action"], &r.Action)
+	_ = Decode(result["content"], &r.content)
+	return nil
+}
+
+// Text returns the text of a field, "" if there is none.
+func (r *FormResult) Text(field string) (text string) {
+	_ = Decode(r.content[field], &text)
+	return text
+}
+
+// Texts returns the values of a field that may have several.
+func (r *FormResult) Texts(field string) (all []string) {
+	_ = Decode(r.content[field], &all)
+	return all
 }
 
 // WriteParams are those of fs/write_text_file.
