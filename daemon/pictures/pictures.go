@@ -93,6 +93,23 @@ func Check(field, path string) error {
 	return f.Close()
 }
 
+// mimeTypes are those of images, by their endings.
+var mimeTypes = map[string]string{"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
+
+// Read returns an image of at most so many bytes.
+func Read(path string, most int64) (data []byte, mimeType string, err error) {
+	f, ending, err := open("path", path)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	data, err = io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", paths.Shown(path), most)
+	}
+	return data, mimeTypes[ending], err
+}
+
 func tooLarge(field, what string, size int64) error {
 	return &api.Error{
 		Kind: api.KindTooLarge, Field: field, Message: fmt.Sprintf("%s: %s has %d bytes; the limit is %d", field, what, size, MaxBytes),

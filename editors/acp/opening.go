@@ -54,7 +54,7 @@ func (s *Server) openSession(r *request, replay bool) {
 			case open != nil && open.news != nil && open != held: // one after the other
 				open.then = append(open.then, func() { s.openSession(r, replay) })
 			case open != nil && !replay: // the editor has been told all of it
-				open.cwd, open.dirs = filepath.Clean(p.CWD), p.AdditionalDirectories
+				open.cwd, open.dirs = filepath.Clean(p.CWD), p.AdditionalDirectories.Paths
 				open.tell.Moves(open.cwd)
 				s.opened(r, open, "")
 			default:

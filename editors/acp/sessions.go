@@ -3,6 +3,7 @@ package acp
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,10 @@ func openable(p *protocol.SessionParams) error {
 	if p.CWD == "" || !filepath.IsAbs(p.CWD) {
 		return invalid("cwd", "must be an absolute path")
 	}
-	for i, dir := range p.AdditionalDirectories {
+	if p.AdditionalDirectories.Wrong {
+		return invalid("additionalDirectories", "must be a list of absolute paths")
+	}
+	for i, dir := range p.AdditionalDirectories.Paths {
 		if !filepath.IsAbs(dir) {
 			return invalid(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
 		}
@@ -68,7 +72,7 @@ func openable(p *protocol.SessionParams) error {
 // owns enters a session as open in the editor. If it was open before, its prompts go on.
 func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
-		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq,
+		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories.Paths, folder: in, since: in.seq,
 		approvals: map[string]*askedApproval{}, over: map[string]bool{},
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
@@ -198,8 +202,8 @@ func (s *Server) listSessions(r *request) {
 	}
 	params := rpc.SessionListParams{Workspace: p.CWD, Limit: listPage, Cursor: p.Cursor}
 	call(s, "session/list", params, func(list rpc.SessionList, err error) {
-		if err != nil {
-			r.answer(nil, inCWD(err))
+		if e := (*rpc.Error)(nil); err != nil && !(errors.As(err, &e) && e.Data.Field == "workspace") { // a folder that nobody knows has none
+			r.answer(nil, err)
 			return
 		}
 		result := protocol.ListResult{Sessions: []protocol.SessionInfo{}, NextCursor: list.NextCursor}
@@ -219,19 +223,28 @@ func (s *Server) listSessions(r *request) {
 
 func rfc3339(t sessions.Time) string { return t.Format(time.RFC3339Nano) }
 
-// closeSession lets go of a session, and cancels the turns that this editor has started in it. The turns of others go on, though the editor's calls
-// end.
+// closeSession lets go of a session, and cancels the turns that this editor has started in it. It answers when these have ended. The turns of
+// others go on, though the editor's calls end.
 func (s *Server) closeSession(r *request) {
 	at := s.sessionOf(r)
 	if at == nil {
 		return
 	}
+	left := 1
+	ended := func(rpc.TurnResult, error) {
+		if left--; left == 0 {
+			r.answer(none{}, nil)
+		}
+	}
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
-		s.cancelPrompt(p)
+		if s.cancelPrompt(p); p.begun {
+			left++
+			call(s, "turn/wait", rpc.TurnParams{TurnID: p.params.TurnID}, ended)
+		}
 	}
 	s.endCalls(at)
 	s.drop(at, nil)
-	r.answer(none{}, nil)
+	ended(rpc.TurnResult{}, nil)
 }
 
 // endCalls ends the calls of a session that are open: the editor is told no more of them.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 )
@@ -116,9 +117,22 @@ type AuthenticateParams struct {
 
 // SessionParams are those of session/new, load and resume, and of the methods that only name a session.
 type SessionParams struct {
-	SessionID             string   `json:"sessionId"`
-	CWD                   string   `json:"cwd"`
-	AdditionalDirectories []string `json:"additionalDirectories"`
+	SessionID             string      `json:"sessionId"`
+	CWD                   string      `json:"cwd"`
+	AdditionalDirectories Directories `json:"additionalDirectories"`
+}
+
+// Directories are a list of paths. They say where the agent may work, so anything else than a list of strings is no empty list, but for
+// null and {}.
+type Directories struct {
+	Paths []string
+	Wrong bool
+}
+
+// UnmarshalJSON never fails.
+func (d *Directories) UnmarshalJSON(b []byte) error {
+	d.Wrong = json.Unmarshal(b, &d.Paths) != nil && string(bytes.Join(bytes.Fields(b), nil)) != "{}"
+	return nil
 }
 
 // NewResult is the answer to session/new; to session/load and session/resume without SessionID.

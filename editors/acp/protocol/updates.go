@@ -160,6 +160,26 @@ func Chunk(kind, id, text string) json.RawMessage {
 	return append(b, '}')
 }
 
+// An ImageChunk is the update user_message_chunk with an image.
+type ImageChunk struct {
+	Update    string     `json:"sessionUpdate"`
+	Content   ImageBlock `json:"content"`
+	MessageID string     `json:"messageId"`
+}
+
+// An ImageBlock is an image; Data is in base64.
+type ImageBlock struct {
+	Type     string `json:"type"`
+	Data     []byte `json:"data"`
+	MimeType string `json:"mimeType"`
+	URI      string `json:"uri"`
+}
+
+// UserImage returns the update for an image of a message of the user's.
+func UserImage(id, uri, mimeType string, data []byte) json.RawMessage {
+	return Encode(ImageChunk{Update: UserChunk, Content: ImageBlock{Type: "image", Data: data, MimeType: mimeType, URI: uri}, MessageID: id})
+}
+
 // AppendUpdate appends the notification session/update to dst.
 func AppendUpdate(dst []byte, session string, update json.RawMessage) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":`...)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/paths"
+	"cursord/daemon/pictures"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -20,6 +22,8 @@ type Session struct {
 	emit  func(update json.RawMessage)
 	turns map[string]*turn
 	shown map[string]shown // what the client has been told of turns, by turn
+
+	images int // bytes of images that the client has got
 }
 
 type shown struct {
@@ -121,9 +125,7 @@ func (s *Session) Turn(t *sessions.Turn) {
 	known := s.turn(t.ID)
 	if !known.asked {
 		known.asked = true
-		if words := asked(t); words != "" {
-			s.emit(protocol.Chunk(protocol.UserChunk, t.ID, words))
-		}
+		s.prompt(t)
 	}
 	if !t.Status.Final() {
 		return
@@ -142,14 +144,37 @@ func (s *Session) Turn(t *sessions.Turn) {
 // NoWords is the prompt of a person who has sent no words, but something to go with them.
 const NoWords = "See the context."
 
-// asked returns what a person has asked, without words that are not theirs.
-func asked(t *sessions.Turn) string {
-	if t.Prompt != NoWords {
-		return t.Asked()
-	}
+// Limits of the images that the client gets. What is beyond them, or cannot be read any more, is named.
+const (
+	maxImage  = 4 << 20  // bytes of each
+	maxImages = 16 << 20 // of all in a session
+)
+
+// prompt tells what a person has asked, without words that are not theirs.
+func (s *Session) prompt(t *sessions.Turn) {
 	own := *t
-	own.Prompt = ""
-	return strings.TrimSpace(own.Asked())
+	own.Images = nil
+	var images []json.RawMessage
+	for _, path := range t.Images {
+		data, mimeType, err := pictures.Read(path, min(maxImage, int64(maxImages-s.images)))
+		if err != nil {
+			own.Images = append(own.Images, path)
+			continue
+		}
+		s.images += len(data)
+		images = append(images, protocol.UserImage(t.ID, paths.URI(path), mimeType, data))
+	}
+	words := own.Asked()
+	if own.Prompt == NoWords {
+		own.Prompt = ""
+		words = strings.TrimSpace(own.Asked())
+	}
+	if words != "" {
+		s.emit(protocol.Chunk(protocol.UserChunk, t.ID, words))
+	}
+	for _, image := range images {
+		s.emit(image)
+	}
 }
 
 // Shows notes that the client shows a turn, because it has been told of it before.

@@ -2,11 +2,15 @@ package updates
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/paths"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -107,11 +111,38 @@ func TestTurnsOfOthers(t *testing.T) {
 	require.Equal(t, "[t][image: /a.png]", joined(*all))
 }
 
+// TestImages: an image that went with a prompt comes as one. One that cannot be read any more, or is too large, is named.
+func TestImages(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name string, size int) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, size)...), 0o644))
+		return path
+	}
+	small, large, gone := put("small.png", 1), put("large.png", maxImage), filepath.Join(dir, "gone.png")
+	s, all := listening()
+	s.Turn(&sessions.Turn{ID: "t", Status: sessions.TurnRunning, Prompt: "Look", Images: []string{small, large, gone}})
+	require.Len(t, *all, 2)
+	require.Equal(t, "[t]Look\n\n[image: "+large+"]\n[image: "+gone+"]", joined((*all)[:1]))
+	require.Equal(t, []string{"user_message_chunk", "t"}, []string{(*all)[1].Update, (*all)[1].MessageID})
+	require.JSONEq(t, `{"type":"image","mimeType":"image/png","data":"iVBORw0KGgoA","uri":"`+paths.URI(small)+`"}`, string((*all)[1].Content))
+
+	most := put("most.png", maxImage-8)
+	s, all = listening()
+	s.Turn(&sessions.Turn{ID: "t", Status: sessions.TurnRunning, Prompt: NoWords, Images: slices.Repeat([]string{most}, maxImages/maxImage+1)})
+	require.Len(t, *all, 1+maxImages/maxImage)
+	require.Equal(t, "[t][image: "+most+"]", joined((*all)[:1]))
+}
+
 // TestHintsAreForThisEditor: what the daemon says of its other clients is said for an editor with ACP.
 func TestHintsAreForThisEditor(t *testing.T) {
 	s, all := listening()
 	s.Remark("r", `mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`)
 	require.Equal(t, "[r]\n\n> **cursord:** mode \"agent\" lets it do more (choose it in the editor)\n\n", joined(*all))
+
+	s, all = listening()
+	s.Item(&sessions.Item{ID: "i", TurnID: "t", Kind: sessions.ItemNotice, Text: `The plan was accepted. This turn only plans: start one in mode "agent" to have the plan carried out.`}, false)
+	require.Equal(t, "[i]\n\n> **cursord:** The plan was accepted. This turn only plans: choose the mode Agent, and send a prompt such as \"Carry out the plan\".\n\n", joined(*all))
 }
 
 // TestFailedTurns: a client that has no other word of it is told why a turn failed.

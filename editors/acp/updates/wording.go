@@ -10,6 +10,7 @@ var own = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(
 		"(cursord run --mode agent; in cursord chat: /mode agent)", "(choose it in the editor)",
 		"cancel it first: cursord cancel", "stop it in the editor first",
+		`start one in mode "agent" to have the plan carried out`, `choose the mode Agent, and send a prompt such as "Carry out the plan"`,
 	)
 })
 

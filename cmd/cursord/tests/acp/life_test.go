@@ -259,9 +259,9 @@ func TestClose(t *testing.T) {
 		c.hears("its begin", 0, func(m rpc.Message) bool { return has(m, s, "begun") })
 	}
 	c.must("session/close", world.Obj{"sessionId": mine}, nil)
+	require.Equal(t, sessions.TurnCancelled, turnsOf(w, mine)[0].Status, "it is closed when the answer comes")
 	c.must("session/close", world.Obj{"sessionId": others}, nil)
 	require.Equal(t, "cancelled", c.stops(id))
-	require.Eventually(t, func() bool { return turnsOf(w, mine)[0].Status == sessions.TurnCancelled }, world.Patience, 10*time.Millisecond)
 	w.Put("../go", "")
 	var ended rpc.TurnResult
 	require.NoError(t, e.Call("turn/wait", world.Obj{"turnId": theirs.ID}, &ended))

@@ -246,6 +246,10 @@ func TestContent(t *testing.T) {
 		require.Contains(t, prompt, part)
 	}
 	require.Len(t, turnsOf(w, made.SessionID)[0].Images, 2)
+	again := opens(w, nil)
+	again.loads(made.SessionID)
+	again.update(0, "user_message_chunk", `"type":"image"`, png)
+	require.NotContains(t, said(again.updates(made.SessionID, 0, ""), "user_message_chunk"), "[image:")
 	for _, bad := range []any{
 		nil, []any{}, "text", words("  "), []world.Obj{{"type": "audio", "data": "", "mimeType": "audio/wav"}}, []world.Obj{{"type": "video"}}, []world.Obj{{"type": "resource"}},
 		[]world.Obj{{"type": "image", "mimeType": "image/png", "data": "!"}},

@@ -49,7 +49,10 @@ func TestSessions(t *testing.T) {
 	require.Len(t, list.Sessions, 1)
 	require.Equal(t, -32602, c.fails("session/list", world.Obj{"cursor": "nonsense"}).Code)
 	require.Equal(t, -32602, c.fails("session/list", world.Obj{"cwd": "here"}).Code)
-	require.Equal(t, -32602, c.fails("session/list", world.Obj{"cwd": "/no/such/folder"}).Code)
+	for _, nobodyKnows := range []string{"/no/such/folder", w.Folder("empty")} {
+		c.must("session/list", world.Obj{"cwd": nobodyKnows}, &list)
+		require.Empty(t, list.Sessions)
+	}
 	c.must("session/list", world.Obj{"cwd": w.Folder("empty")}, &list)
 	require.Empty(t, list.Sessions)
 
@@ -81,7 +84,12 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, -32602, e.Code)
 	require.Contains(t, e.Message, w.Root)
 	require.Equal(t, -32602, c.fails("session/new", world.Obj{"cwd": w.Path("missing"), "mcpServers": nil}).Code)
-	require.Equal(t, -32602, c.fails("session/new", world.Obj{"cwd": w.Root, "additionalDirectories": []string{"x"}}).Code)
+	for _, wrong := range []any{[]string{"x"}, []any{w.Root, 1}, w.Root, world.Obj{"path": w.Root}, true} {
+		require.Equal(t, -32602, c.fails("session/new", world.Obj{"cwd": w.Root, "additionalDirectories": wrong}).Code, "%v", wrong)
+	}
+	for _, none := range []any{nil, world.Obj{}, []string{}} {
+		c.must("session/new", world.Obj{"cwd": w.Root, "additionalDirectories": none}, nil)
+	}
 
 	c.must("session/close", world.Obj{"sessionId": s}, nil)
 	require.Equal(t, -32002, c.fails("session/close", world.Obj{"sessionId": s}).Code)
