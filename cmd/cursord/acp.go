@@ -21,7 +21,8 @@ Neovim, agent-shell in Emacs, JetBrains' IDEs, acpx and others. It joins the use
 the next one when that ends. It ends when stdin does; turns go on, and session/load brings them back.
 
 In a prompt /review shows what is left to review, /accept and /reject decide about it, /undo takes a decision back,
-/rewind takes the last turns back, /recap asks the last prompt again in a fresh chat, and /sessions lists the sessions of the folder.`,
+/rewind takes the last turns back, /steer tells the running turn something more, /recap asks the last prompt again in a fresh chat, and
+/sessions lists the sessions of the folder.`,
 		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return tracefile.Run(trace, func(t *rpc.Tracer) error {

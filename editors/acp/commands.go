@@ -45,6 +45,7 @@ func init() {
 		}},
 		{"undo", "", "Take the last decision back", (*Server).undoCommand},
 		{"rewind", "how many turns, or a TURN", "Take back the last turn, or more, with what it changed in files", (*Server).rewindCommand},
+		{"steer", "TEXT", "Tell the running turn something more", (*Server).steerCommand},
 		{"recap", "", "Ask the last prompt again, in a fresh chat that gets the transcript", (*Server).recapCommand},
 		{"sessions", "", "List the sessions of this folder", (*Server).sessionsCommand},
 	}
@@ -133,6 +134,28 @@ func (s *Server) says(at *session, r *request, text string) {
 		s.update(at.info.ID, protocol.Chunk(protocol.AgentChunk, s.remarkID(), text))
 	}
 	r.answer(protocol.PromptResult{StopReason: "end_turn"}, nil)
+}
+
+// steerCommand adds a text to the turn that runs. A notice of the turn says what became of it.
+func (s *Server) steerCommand(at *session, r *request, rest string) {
+	switch {
+	case rest == "":
+		s.saysError(at, r, invalid("/steer", "needs a text behind it"))
+		return
+	case at.turn == "":
+		s.says(at, r, "No turn runs in this session: send it as a prompt, without `/steer`.")
+		return
+	}
+	call(s, "turn/steer", rpc.TurnSteerParams{TurnID: at.turn, Text: rest}, func(done rpc.TurnSteerResult, err error) {
+		switch {
+		case err != nil:
+			s.saysError(at, r, err)
+		case done.QueuedTurnID != "":
+			s.says(at, r, "The agent takes nothing while it works: this is the next prompt of the session.")
+		default:
+			s.says(at, r, "The running turn has been told.")
+		}
+	})
 }
 
 // saysError answers a command that has failed. Its words are for the person who typed the command, so it is no error of the request.
