@@ -295,7 +295,7 @@ var results = map[string]string{
 // params are those for what the agent sends.
 var params = map[string]string{
 	"session/update": "SessionNotification", "session/request_permission": "RequestPermissionRequest", "$/cancel_request": "CancelRequestNotification",
-	"fs/read_text_file": "ReadTextFileRequest", "fs/write_text_file": "WriteTextFileRequest",
+	"elicitation/create": "CreateElicitationRequest", "fs/read_text_file": "ReadTextFileRequest", "fs/write_text_file": "WriteTextFileRequest",
 }
 
 // take is called with c.mu held.
