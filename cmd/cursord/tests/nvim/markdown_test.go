@@ -137,3 +137,35 @@ func TestNvimDrawsMarkdownPieceByPiece(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimDrawsNothingInAPlainText draws texts at random of which the plugin says, without a parser, that Markdown means nothing by them: the
+// parsers find nothing there either.
+func TestNvimDrawsNothingInAPlainText(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		n := neovim(world.New(t), t, bin, "")
+		require.Equal(t, []any{}, n.lua(`math.randomseed(1)
+			local code, markdown = require('cursord.code'), require('cursord.markdown')
+			local signs, plain, found = vim.split([[a 1 - . ) ( : , ; ? ' " é = + * _ # > < & ! [ ] / \ | ~ @ $ {]] .. ' %\t', ' '), 0, {}
+			signs[#signs + 1], signs[#signs + 2] = '\n', ' '
+			for round = 1, 500 do
+				local text = {}
+				for i = 1, math.random(1, 12) do
+					-- Most are of the signs that may be in a plain text.
+					text[i] = signs[math.random() < 0.9 and math.random(14) or math.random(#signs)]
+					if math.random() < 0.3 then text[i] = ({ 'word', '\n', ' ', '  ', '---', '1.' })[math.random(6)] end
+				end
+				text = table.concat(text)
+				if markdown.is_plain(vim.split(text, '\n')) then
+					plain = plain + 1
+					local drawn = code.captures(text .. '\n', 'markdown', function(name)
+						return not name:find('^_') and not name:find('^n?o?spell')
+					end)
+					if #drawn > 0 then found[#found + 1] = text end
+				end
+			end
+			assert(plain > 50 and plain < 450, plain)
+			return found`))
+		n.quiet()
+	})
+}

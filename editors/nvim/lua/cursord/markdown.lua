@@ -116,10 +116,31 @@ local function is_drawn(name)
   return name ~= 'markup.raw.block' and not name:find('^_') and not name:find('^n?o?spell')
 end
 
+--- Whether no line has what Markdown could give a meaning to. The parsers are not asked then: to read their queries takes as long
+--- as all the rest of the first answer.
+--- @param lines string[]
+--- @return boolean
+function M.is_plain(lines)
+  for _, line in ipairs(lines) do
+    if
+      line:find('[^%w%. ,;:?\'"()\128-\255-]')
+      or line:find('^[ -]')
+      or line:find('^%d+[.)]')
+      or line:find('  $')
+    then
+      return false
+    end
+  end
+  return true
+end
+
 --- @param on cursord.Canvas
 --- @param section cursord.Section
 local function draw_text(on, section)
   local lines = vim.list_slice(on.lines, section.first, section.last)
+  if M.is_plain(lines) then
+    return
+  end
   local top = section.first - 1
   for _, at in ipairs(code.captures(table.concat(lines, '\n') .. '\n', 'markdown', is_drawn)) do
     local row, col, end_row, end_col, name, about, node, lang = unpack(at)
