@@ -137,7 +137,7 @@ func workers(params ...string) string {
 // TestNvimAnswersByWords: a word means what it means to "cursord approve", and the float says what to type.
 func TestNvimAnswersByWords(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		_, e, n := asker(t, bin, workers("1", "2", "4", "8"), workers("1", "2", "4", "9"), workers("1", "7"), workers("1", "6"))
 		n.ex("Cursord ask begin")
 		for _, line := range []string{"│1 → 1 ", "│2 → 2 ", "│3 → 4 ", "│4. → 8 ", "│n → no answer; the agent goes on without one "} {

@@ -134,7 +134,7 @@ func TestNvimAcceptsNoAttemptsTogether(t *testing.T) {
 // accepted, the others do not call its lines the person's.
 func TestNvimNamesTheAttempts(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := attempted(t, "one\ntwo\nthree\n", 3, `sed "s/two/by {{model}}/" f >../t{{model}}; cat ../t{{model}} >f`)
 		n := neovim(w, t, bin, "vim.o.columns = 80 vim.g.cursord = { review = { after_decide = 'stay' } }", "f")
 		n.hunksOf("f", 3)

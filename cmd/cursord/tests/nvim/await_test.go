@@ -58,7 +58,10 @@ func TestNvimCommandsWaitForTheDaemon(t *testing.T) {
 				w.Start()
 				e := w.Opens()
 				e.Turn(nil)
-				for _, c := range cases {
+				for i, c := range cases {
+					if held != "later" && !*everyNvim && held == []string{"workspace/subscribe", "diff/list"}[i%2] {
+						continue // each of both comes before Neovim has any hunks
+					}
 					t.Log(c.keys, c.then)
 					if held != "later" {
 						w.HoldsBack(held)

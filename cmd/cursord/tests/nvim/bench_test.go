@@ -22,7 +22,7 @@ func TestNvimFigures(t *testing.T) {
 	if os.Getenv("CURSORD_NVIM_FIGURES") != "" {
 		hunks, spread, history, deltas = 1000, 100, 20000, 5000
 	}
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		changes := map[int]string{}
 		for i := range hunks {

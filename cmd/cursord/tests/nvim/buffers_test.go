@@ -153,7 +153,7 @@ func TestNvimConflicts(t *testing.T) {
 	} {
 		t.Run(one.command, func(t *testing.T) {
 			t.Parallel()
-			eachNvim(t, func(t *testing.T, bin string) {
+			anNvim(t, func(t *testing.T, bin string) {
 				w := world.New(t)
 				before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n", 8: "agent 8\n"})
 				w.Put("f", before)

@@ -116,7 +116,7 @@ Last words`)
 // the same in each.
 func TestNvimTranscriptInAnyOrder(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		n := neovim(w, t, bin, "")
@@ -166,7 +166,7 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 // TestNvimOvertakenAnswer gets a page, and a diff, that are older than the notifications before them.
 func TestNvimOvertakenAnswer(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
 		w.Put("f", before)
@@ -230,7 +230,7 @@ func TestNvimScrolledWindowStays(t *testing.T) {
 // TestNvimCrashesAndRestarts kills Neovim and then the daemon during turns. Two Neovims show the same afterwards.
 func TestNvimCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent\n"})
 		w.Put("f", before)

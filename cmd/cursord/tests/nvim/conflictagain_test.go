@@ -68,7 +68,7 @@ func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
 func TestNvimConflictOfTheFirstCommand(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(10, nil)
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": before, "g": before})
 		w.Start()

@@ -16,7 +16,7 @@ import (
 // every link leads somewhere.
 func TestNvimDocs(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		n := neovim(w, t, bin, "")
 		missing := n.lua(`local doc = vim.api.nvim_get_runtime_file('doc/cursord.txt', false)[1]

@@ -24,7 +24,7 @@ func TestNvimDrawsAllLinesAfterU(t *testing.T) {
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 80, 24; vim.g.cursord = { chat = { open_on_ask = false } }", "a.go")
 		w.Plays(world.Lines(world.Edits("c", "a.go", before, after))...)
-		n.ex("Cursord ask x")
+		n.turn("x")
 		n.untilScreen("return 33")
 		n.ex("Cursord next")
 		n.ex("Cursord reject")

@@ -94,7 +94,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 // TestNvimEmptiedTodos: a todo list that the agent empties leaves the screen.
 func TestNvimEmptiedTodos(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(todo("t", "x~ "), world.Waits("go"), todo("u", ""), world.Streams("No more todos."), world.Waits("on"), world.Done)
 		n := neovim(w, t, bin, "", "f")

@@ -28,7 +28,7 @@ func TestNvimFirstCommand(t *testing.T) {
 		{":Cursord reject! | let g:then = 1<CR>", "return vim.fn.getline(5) == 'line 5' and vim.fn.getline(15) == 'line 15' and vim.g['then'] == 1"},
 		{":Cursord accept!<CR>", "return vim.b.cursord_status_dict == nil and vim.fn.screenstring(vim.o.lines, 1) == 'a'"},
 	}
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", before)
 		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
@@ -108,7 +108,7 @@ func TestNvimFollowsAFoldersFirstTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachNvim(t, func(t *testing.T, bin string) {
+			anNvim(t, func(t *testing.T, bin string) {
 				w := world.New(t)
 				w.Put("f", before)
 				script := world.Edits("1", "f", before, after)

@@ -16,7 +16,7 @@ import (
 // TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is about the next hunk.
 func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(60, nil)
 		changed := map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: "", 35: "line 35\nagent 35\n", 45: "agent 45\n", 55: "agent 55\n"}
@@ -50,7 +50,7 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 // TestNvimDecisionFails makes a decision that fails: the hunk is shown again, and the cursor is on it.
 func TestNvimDecisionFails(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
 		w.Put("f", before)
@@ -219,7 +219,7 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 // its part back, too.
 func TestNvimUndoReachesUnsavedText(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Tree{"f": world.Numbered(9, nil), "g": world.Numbered(9, nil)}
 		after := world.Tree{"f": world.Numbered(9, map[int]string{5: "agent 5\n"}), "g": world.Numbered(9, map[int]string{3: ""})}

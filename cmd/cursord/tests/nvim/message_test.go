@@ -102,7 +102,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 // TestNvimDeclinedTrust answers no, and nothing, to the question for trust: the prompt is kept, and a message says so.
 func TestNvimDeclinedTrust(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", world.Numbered(9, nil))
 		w.Start()
@@ -141,7 +141,7 @@ func TestNvimDeclinedTrust(t *testing.T) {
 // TestNvimNames shows files by relative names, and has no functions for names that are no subcommands.
 func TestNvimNames(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Tree{"f": world.Numbered(9, nil), "src/g": world.Numbered(9, nil)}
 		after := world.Tree{"f": world.Numbered(9, map[int]string{5: "agent 5\n"}), "src/g": world.Numbered(9, map[int]string{3: ""}), "src/new": "a\n"}

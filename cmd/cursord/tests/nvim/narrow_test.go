@@ -16,7 +16,7 @@ import (
 // less important part, and no text speaks of revisions.
 func TestNvimSaysWhatMattersFirst(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct {
 			columns                            int
 			copied, changed, rejected, stopped string
@@ -57,7 +57,7 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 // else the command.
 func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
 		w.Put("f", before)

@@ -163,7 +163,7 @@ func TestNvimSavesAMovedFile(t *testing.T) {
 // the others stayed rejected, and nothing said so.
 func TestNvimUndoesInAllFiles(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent\n"})
 		w, n := typesMeanwhile(t, bin, world.Tree{"f": before, "g": before, "h": before}, "f", "Gomine<Esc>",
 			world.Edits("1", "f", before, after), world.Edits("2", "g", before, after), world.Edits("3", "h", before, after))

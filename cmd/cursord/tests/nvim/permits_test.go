@@ -15,7 +15,7 @@ import (
 // sends images.
 func TestNvimChoosesPermits(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		lib := w.Folder("lib")
 		w.Put("f", "text\n")
@@ -80,7 +80,7 @@ func TestNvimChoosesPermits(t *testing.T) {
 // TestNvimTellsWhatWasDenied shows beside a denied call why it was denied, without unfolding.
 func TestNvimTellsWhatWasDenied(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(`{"fake":"shell","command":"npm test","ask":true}`, `{"type":"result","subtype":"success","result":"done"}`)
 		w.Put("f", "text\n")

@@ -13,7 +13,7 @@ import (
 // TestNvimTellsWhatATurnWaitsFor shows that a turn only waits, and how long it has been silent.
 func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Waiting()
 		w.Start()

@@ -29,7 +29,7 @@ func TestNvimRewindOfFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachNvim(t, func(t *testing.T, bin string) {
+			anNvim(t, func(t *testing.T, bin string) {
 				nums := world.Numbered(30, nil)
 				w, e := trusted(t, world.Tree{"nums.txt": nums})
 				w.Plays(world.Lines(world.Shells("1", "mv nums.txt numbers.txt; echo new >brandnew.md"))...)

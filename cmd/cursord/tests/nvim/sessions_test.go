@@ -18,7 +18,7 @@ import (
 // one and goes on with one.
 func TestNvimSessions(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n", "../other/g": "one\n"})
 		w.Start()

@@ -193,7 +193,7 @@ func TestNvimRedoOfARejectRejectsAgain(t *testing.T) {
 // TestNvimCompletesFilesThatAreThere does not complete deleted files that git still lists.
 func TestNvimCompletesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.RepositoryIn(".", world.Tree{"file-a": "a\n", "file-b": "b\n"})
 		require.NoError(t, os.Remove(w.Path("file-a")))

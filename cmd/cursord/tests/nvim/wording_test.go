@@ -17,7 +17,7 @@ import (
 // TestNvimNamesItsOwnCommands has a turn fail. The message and the chat name commands of Neovim, not of a shell.
 func TestNvimNamesItsOwnCommands(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(`{"type":"result","subtype":"error","is_error":true,"result":"something odd"}`)
 		w.Start()
@@ -37,7 +37,7 @@ func TestNvimNamesItsOwnCommands(t *testing.T) {
 // TestNvimNamesItsOwnPermissions has a command denied. The notice names what allows it in Neovim, and what only a shell can.
 func TestNvimNamesItsOwnPermissions(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for sandbox, want := range map[string]string{
 			"": "allow it with sandbox enabled (:Cursord sandbox enabled), auto-review (:Cursord autoreview on), " +
 				"force, in a shell (cursord run --force), or permissions.allow",
@@ -73,7 +73,7 @@ func TestNvimNamesWhatTheDaemonSays(t *testing.T) {
 		}))
 	}
 	said := strings.ReplaceAll(source.String(), `\"`, `"`)
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		n := neovim(w, t, bin, "")
 		for _, one := range n.lua("return require('cursord.wording').commands").([]any) {
