@@ -29,6 +29,7 @@ func TestHelixDecidedHunksVanish(t *testing.T) {
 		h.sees("→ agent 5 · 1/1 +1 −1")
 		h.Types("5", "G", "x", "c")
 		h.Types("-l", "mine 5")
+		h.sees("INS", "mine 5")
 		h.Types("Escape")
 		h.sees("NOR") // an Escape right before another key would be Alt with it
 		h.ex("w")

@@ -3,10 +3,15 @@
 package world
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +36,10 @@ func (tm *Tmux) Shows(part string) {
 type Tmux struct {
 	T      *testing.T
 	socket string
+
+	mu  sync.Mutex // of what follows: a client of tmux that stays, because a new one for each look takes most of the time of looking
+	in  io.WriteCloser
+	out *bufio.Reader
 }
 
 // Terminal opens a terminal of 90 columns in the workspace, with env added to its environment.
@@ -73,8 +82,8 @@ func (tm *Tmux) Answers(keys ...string) {
 func (tm *Tmux) AnswersAgain(keys, again []string) {
 	tm.T.Helper()
 	counts := func() (taken, soon int) {
-		out, _ := tm.Command("capture-pane", "-p", "-S", "-").Output()
-		text := strings.Join(strings.Fields(string(out)), " ") // a narrow window breaks lines
+		out, _ := tm.Captures("-S", "-")
+		text := strings.Join(strings.Fields(out), " ") // a narrow window breaks lines
 		return strings.Count(text, "answered: ") + strings.Count(text, "ended without an answer"), strings.Count(text, "has just come") + strings.Count(text, "Here it is again") + strings.Count(text, "is above the window")
 	}
 	taken, soon := counts()
@@ -90,13 +99,62 @@ func (tm *Tmux) AnswersAgain(keys, again []string) {
 	})
 }
 
+// Captures returns what "tmux capture-pane -p" prints, with more of its arguments.
+func (tm *Tmux) Captures(args ...string) (string, error) {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	if tm.in == nil {
+		cmd := tm.Command("-C", "attach", "-f", "no-output,ignore-size")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return "", err
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return "", err
+		}
+		if err := cmd.Start(); err != nil {
+			return "", err
+		}
+		tm.T.Cleanup(func() {
+			in.Close() // which ends it
+			_ = cmd.Wait()
+		})
+		tm.in, tm.out = in, bufio.NewReader(out)
+	}
+	if _, err := fmt.Fprintln(tm.in, "capture-pane -p", strings.Join(args, " ")); err != nil {
+		return "", err
+	}
+	// The answer is between "%begin TIME NUMBER 1" and "%end TIME NUMBER 1". What tmux does unasked has 0 in the place of the 1.
+	var answer strings.Builder
+	end := ""
+	for {
+		line, err := tm.out.ReadString('\n')
+		if err != nil {
+			return "", err
+		}
+		words, begins := strings.CutPrefix(line, "%begin ")
+		switch {
+		case end == "" && begins && strings.HasSuffix(words, " 1\n"):
+			end = words
+		case end == "":
+		case line == "%end "+end:
+			return answer.String(), nil
+		case line == "%error "+end:
+			return "", errors.New(strings.TrimSpace(answer.String()))
+		default:
+			answer.WriteString(line)
+		}
+	}
+}
+
 // Screen returns what is on the screen, without blanks at the ends of lines and empty lines at the end.
 func (tm *Tmux) Screen() string {
-	out, err := tm.Command("capture-pane", "-p").Output()
+	out, err := tm.Captures()
 	if err != nil {
 		return err.Error()
 	}
-	lines := strings.Split(strings.ReplaceAll(string(out), "\u00a0", " "), "\n") // people see no difference
+	lines := strings.Split(strings.ReplaceAll(out, "\u00a0", " "), "\n") // people see no difference
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
