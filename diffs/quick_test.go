@@ -3,4 +3,4 @@
 package diffs
 
 // quickChecks is the number of sequences for each property, unless -rapid.checks sets another.
-const quickChecks = "1500"
+const quickChecks = "500"
