@@ -22,16 +22,24 @@ type apart struct {
 	before, after string
 }
 
-func newApart(t *testing.T, env ...string) apart {
+func newApart(t *testing.T) apart {
 	t.Helper()
-	a := apart{before: world.Numbered(30, nil), after: world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})}
-	a.w = newWorld(t)
+	w := newWorld(t)
+	w.Start()
+	return anotherApart(w, w.Joins())
+}
+
+// anotherApart makes an apart in a folder of its own, with a daemon that runs.
+func anotherApart(w *world.World, e *world.Editor) apart {
+	t := w.T
+	t.Helper()
+	a := apart{w: w, e: e, before: world.Numbered(30, nil), after: world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})}
+	a.w.Elsewhere()
 	a.w.Put("f", a.before)
 	a.w.Put("other", "other\n")
 	a.w.Commits()
 	a.w.Plays(world.Lines(world.Edits("c", "f", a.before, a.after))...)
-	a.w.Start(env...)
-	a.e = a.w.Opens()
+	a.e.Follows()
 	a.s = a.e.Isolates()
 	a.e.Ok(a.s)
 	require.Len(t, a.e.Diffs()["f"].Hunks, 3)

@@ -17,6 +17,9 @@ import (
 func TestAPersonsFilesInARemovedFolder(t *testing.T) { bothKinds(t, testAPersonsFilesInARemovedFolder) }
 
 func testAPersonsFilesInARemovedFolder(t *testing.T) {
+	w := newWorld(t)
+	w.Start()
+	e := w.Joins()
 	for _, tt := range []struct {
 		name, agent string
 		left        []string
@@ -29,12 +32,11 @@ func testAPersonsFilesInARemovedFolder(t *testing.T) {
 		{"the file that a person makes a folder", "rm a", []string{"hi"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
+			defer w.In(t, e)()
+			w.Elsewhere()
 			w.Makes("echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y")
 			w.Commits()
-			w.Start()
-			e := w.Opens()
+			e.Follows()
 			s := e.Isolates()
 			w.Plays(world.Lines(world.Shells("1", tt.agent))...)
 			e.Ok(s)

@@ -35,6 +35,9 @@ func TestReplaceTakesTheAgentsSide(t *testing.T) { bothKinds(t, testReplaceTakes
 func testReplaceTakesTheAgentsSide(t *testing.T) {
 	const mine = "mine 1\nmine 2\nmine 3\nmine 4\n" // more than context has
 	const agents = "agent 15a\nagent 15b\n"
+	w := newWorld(t)
+	w.Start()
+	e := w.Joins()
 	for _, unsaved := range []bool{false, true} {
 		for _, c := range []struct {
 			name, line, verb string
@@ -55,7 +58,8 @@ func testReplaceTakesTheAgentsSide(t *testing.T) {
 				name += ", unsaved"
 			}
 			t.Run(name, func(t *testing.T) {
-				a := newApart(t)
+				defer w.In(t, e)()
+				a := anotherApart(w, e)
 				doc, both := a.types(c.line, mine, unsaved)
 				want := strings.Replace(a.before, c.line, c.want, 1)
 				d := a.e.Diffs()["f"]

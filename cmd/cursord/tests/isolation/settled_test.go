@@ -18,6 +18,9 @@ func TestWhatIsSettledShowsThrough(t *testing.T) { bothKinds(t, testWhatIsSettle
 
 func testWhatIsSettledShowsThrough(t *testing.T) {
 	const accept, reject, rewind = "diff/accept", "diff/reject", "session/rewind"
+	w := newWorld(t)
+	w.Start()
+	e := w.Joins()
 	for _, tt := range []struct {
 		name, agent, decide, person string
 	}{
@@ -42,12 +45,11 @@ func testWhatIsSettledShowsThrough(t *testing.T) {
 		{"a new file, removed", "echo n >n", accept, "rm n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
+			defer w.In(t, e)()
+			w.Elsewhere()
 			w.Makes("seq 10 >a; mkdir d; seq 3 >d/x; seq 4 >d/y; echo k >k")
 			w.Commits()
-			w.Start()
-			e := w.Opens()
+			e.Follows()
 			s := e.Isolates()
 			w.Plays(world.Lines(world.Shells("1", tt.agent))...)
 			turn := e.Ok(s)
