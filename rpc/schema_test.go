@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/invopop/jsonschema"
@@ -137,7 +138,18 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
+var (
+	generated     []byte
+	generatedOnce sync.Once
+)
+
+// schema returns the text of rpc/schema.json, as the Go types would have it.
 func schema(t *testing.T) []byte {
+	generatedOnce.Do(func() { generated = generate(t) })
+	return generated
+}
+
+func generate(t *testing.T) []byte {
 	mapped := plain()
 	r := &jsonschema.Reflector{
 		Anonymous: true, AllowAdditionalProperties: true, Namer: nameOf,
