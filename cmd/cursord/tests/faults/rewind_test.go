@@ -79,7 +79,7 @@ func TestCrashesInRewind(t *testing.T) {
 			will := state()
 			require.NotEqual(t, was, will)
 			w.Stop()
-			for n := 1; ; n += stride(isolated) {
+			for n := 1; ; n += stride(isolated || one.resends) {
 				w.Makes("rm -rf ../state && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state ..")
 				plans(w, "kill %d", n)
 				w.Start(undertest.Fault + "=" + faultPlan(w))
