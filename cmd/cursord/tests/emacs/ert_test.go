@@ -30,7 +30,7 @@ func TestEmacsERT(t *testing.T) {
 				defer cancel()
 				cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", fewCollections, "-L", compiledEmacs(t, bin), "-l", file,
 					"-f", "ert-run-tests-batch-and-exit")
-				cmd.Env = w.Env("LC_ALL=C.UTF-8")
+				cmd.Env = w.Env("LC_ALL=C.UTF-8", "TMPDIR="+w.Dir) // where the tests' own worlds are
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", world.End(string(out)))
 				require.Regexp(t, regexp.MustCompile(`Ran \d+ tests, \d+ results as expected, 0 unexpected`), string(out))
