@@ -36,6 +36,7 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.new                 let the next prompt begin a new session
   cursord.resume "SESSION"    go on with a session; without it, open the list of them; cursord.delete "SESSION"
   cursord.transcript          open what was said in the session
+  cursord.steer "TEXT"        tell the running turn something more; where its agent cannot take it, the text is the next prompt
   cursord.recap               ask the last prompt again, with the transcript: the way on where the agent has lost the chat
   cursord.approvals           ask again what agents wait for
   cursord.answer              {"approval": ID, "option": ID}: answer that

@@ -24,7 +24,7 @@ func (s *Server) approvalChanged(w *workspace, a *sessions.Approval) {
 			s.askApproval(w, one)
 		}
 	} else if one := w.asks.Remove(a); one != nil && one.Request != "" { // the editor may leave its popup open, and answers in any case
-		s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancelRequest", paramsOf(map[string]json.RawMessage{"id": json.RawMessage(one.Request)})))
+		s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancelRequest", protocol.Params(map[string]json.RawMessage{"id": json.RawMessage(one.Request)})))
 	}
 	s.remind(w)
 }
@@ -176,7 +176,7 @@ func (s *Server) answerCommand(t *target) (any, error) {
 			return nil, nil
 		}
 	}
-	return nil, s.shown(invalidParams("approval", "the agent does not wait for this answer any more"))
+	return nil, s.shown(protocol.Invalid("approval", "the agent does not wait for this answer any more"))
 }
 
 // orAnswer is a command that answers the question of trust. While none is open but an agent asks something, the key may be meant for

@@ -29,9 +29,41 @@ func (s *Server) askCommand(t *target) (any, error) {
 		return nil, err
 	}
 	if isBlank(t.Prompt) {
-		return nil, s.shown(invalidParams("prompt", `is missing: cursord.ask "what to do"`))
+		return nil, s.shown(protocol.Invalid("prompt", `is missing: cursord.ask "what to do"`))
 	}
 	return s.start(s.newPrompt(w, t, s.mentioned(w, t.Prompt, s.contextOf(w, t))))
+}
+
+// steerCommand adds a text to the turn that runs in the folder's session, or to the one that t names.
+func (s *Server) steerCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if isBlank(t.Prompt) {
+		return nil, s.shown(protocol.Invalid("prompt", `is missing: cursord.steer "what to add"`))
+	}
+	turn := t.Turn
+	for id, p := range w.running {
+		if turn == "" && p.session == s.nextSession(w) && !p.queued {
+			turn = id
+		}
+	}
+	if turn == "" {
+		return nil, s.shown(protocol.Invalid("prompt", "no turn of the session runs: send it by cursord.ask"))
+	}
+	call(s, "turn/steer", rpc.TurnSteerParams{TurnID: turn, Text: t.Prompt}, func(done rpc.TurnSteerResult, err error) {
+		switch {
+		case err != nil:
+			w.unsent = t.Prompt
+			s.complain(err)
+		case done.QueuedTurnID != "":
+			s.show(levelInfo, "cursord: the agent takes nothing while it works: this is the next prompt")
+		default:
+			s.show(levelInfo, "cursord: the agent has this with its running turn")
+		}
+	})
+	return nil, nil
 }
 
 // newPrompt returns a prompt for the folder's session, or the one that t names.
@@ -222,11 +254,11 @@ func (s *Server) explainCommand(t *target) (any, error) {
 // askAbout asks the agent about a diagnostic of another server.
 func (s *Server) askAbout(t *target, text, mode string) (any, error) {
 	if t.Diagnostic == nil || t.URI == "" {
-		return nil, invalidParams("diagnostic", "is missing: choose this command from the code actions of a diagnostic")
+		return nil, protocol.Invalid("diagnostic", "is missing: choose this command from the code actions of a diagnostic")
 	}
 	w, file := s.locate(t.URI)
 	if w == nil {
-		return nil, invalidParams("uri", t.URI+" is in no folder that is open")
+		return nil, protocol.Invalid("uri", t.URI+" is in no folder that is open")
 	}
 	if t.Prompt = text; t.Mode == "" {
 		t.Mode = mode

@@ -43,6 +43,7 @@ const (
 	commandStatus     = "cursord.status"
 	commandApprovals  = "cursord.approvals"
 	commandAnswer     = "cursord.answer"
+	commandSteer      = "cursord.steer"
 )
 
 // A target is what a command is about.
@@ -86,6 +87,7 @@ func init() {
 		commandStatus:     (*Server).statusCommand,
 		commandApprovals:  (*Server).approvalsCommand,
 		commandAnswer:     (*Server).answerCommand,
+		commandSteer:      (*Server).steerCommand,
 	}
 }
 
@@ -101,7 +103,7 @@ func commandNames() (names []string) {
 func (s *Server) executeCommand(p *protocol.ExecuteParams) (any, error) {
 	do := commands[p.Command]
 	if do == nil {
-		return nil, invalidParams("command", fmt.Sprintf("there is no %q; there are %s", p.Command, strings.Join(commandNames(), ", ")))
+		return nil, protocol.Invalid("command", fmt.Sprintf("there is no %q; there are %s", p.Command, strings.Join(commandNames(), ", ")))
 	}
 	t, err := targetOf(p)
 	if err != nil {
@@ -138,7 +140,7 @@ func targetOf(p *protocol.ExecuteParams) (*target, error) {
 		return t, err
 	}
 	switch p.Command {
-	case commandAsk, commandCompose:
+	case commandAsk, commandCompose, commandSteer:
 		t.Prompt = strings.Join(words, " ")
 	case commandResume, commandTranscript, commandDelete:
 		t.Session = words[0]

@@ -63,7 +63,7 @@ func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic
 	}
 	d := protocol.Diagnostic{Range: p.LineRange(s.client.Encoding), Severity: severity, Source: protocol.Source, Message: message}
 	if !s.client.IsHelix() { // a code would leave no room for the message in its list
-		d.Code = encoded(p.Hunk.ID)
+		d.Code = protocol.Encoded(p.Hunk.ID)
 	}
 	return d
 }

@@ -56,7 +56,7 @@ func (s *Server) apply(label string, edit *protocol.WorkspaceEdit, then func(fai
 	s.ask("workspace/applyEdit", protocol.ApplyEditParams{Label: label, Edit: edit}, func(m rpc.Message) {
 		s.applying--
 		var result protocol.ApplyEditResult
-		switch e := failedAnswer(m); {
+		switch e := protocol.Failed(m); {
 		case e != nil:
 			then(e.Message)
 		case decode(m.Result, &result) && result.Applied:

@@ -66,7 +66,7 @@ func (s *Server) open(uri string, at *protocol.Range) {
 	// Some editors show the file and answer with an error.
 	s.ask("window/showDocument", params, func(m rpc.Message) {
 		var result struct{ Success bool }
-		if e := failedAnswer(m); e == nil && decode(m.Result, &result) && result.Success {
+		if e := protocol.Failed(m); e == nil && decode(m.Result, &result) && result.Success {
 			return
 		}
 		file, err := paths.Local(uri)

@@ -10,7 +10,7 @@ import (
 
 func (s *Server) initialize(params json.RawMessage) (any, error) {
 	if s.phase != fresh {
-		return nil, invalidRequest("initialize came before")
+		return nil, protocol.InvalidRequest("initialize came before")
 	}
 	var p protocol.InitializeParams
 	if err := rpc.DecodeParams(params, &p); err != nil {
@@ -45,7 +45,7 @@ func (s *Server) askConfiguration() {
 	params := protocol.ConfigurationParams{Items: []protocol.ConfigurationItem{{Section: protocol.Source}}}
 	s.ask("workspace/configuration", params, func(m rpc.Message) {
 		var answer []client.Settings
-		if failedAnswer(m) != nil || json.Unmarshal(m.Result, &answer) != nil || len(answer) == 0 {
+		if protocol.Failed(m) != nil || json.Unmarshal(m.Result, &answer) != nil || len(answer) == 0 {
 			return
 		}
 		s.client.Settings.Update(answer[0])

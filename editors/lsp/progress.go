@@ -129,7 +129,7 @@ func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 		return p
 	}
 	s.ask("window/workDoneProgress/create", protocol.ProgressParams{Token: p.token}, func(m rpc.Message) {
-		if failedAnswer(m) != nil || p.ended {
+		if protocol.Failed(m) != nil || p.ended {
 			return
 		}
 		p.begun = true

@@ -38,7 +38,7 @@ func (s *Server) recapCommand(t *target) (any, error) {
 	}
 	session := cmp.Or(t.Session, s.nextSession(w))
 	if session == "" {
-		return nil, s.shown(invalidRequest("there is no session with a prompt to ask again"))
+		return nil, s.shown(protocol.InvalidRequest("there is no session with a prompt to ask again"))
 	}
 	s.askAgain(w, session)
 	return nil, nil

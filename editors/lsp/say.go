@@ -22,12 +22,12 @@ func (s *Server) reply(id json.RawMessage, result any, err error) {
 		s.out.Send("", rpc.AppendResponse(nil, id, nil, failed))
 		return
 	}
-	s.out.Send("", rpc.AppendResponse(nil, id, encoded(result), nil))
+	s.out.Send("", rpc.AppendResponse(nil, id, protocol.Encoded(result), nil))
 }
 
 // tell sends a notification. A later one with the same key replaces one that still waits.
 func (s *Server) tell(key, method string, params any) {
-	s.out.Send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
+	s.out.Send(key, rpc.AppendRequest(nil, nil, method, protocol.Params(params)))
 }
 
 // ask makes a request of the editor, and returns its id. The loop calls then with the answer, if the editor answers.
@@ -38,7 +38,7 @@ func (s *Server) ask(method string, params any, then func(rpc.Message)) (request
 		then = func(rpc.Message) {}
 	}
 	s.asked[string(id)] = then
-	s.out.Send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
+	s.out.Send("", rpc.AppendRequest(nil, id, method, protocol.Params(params)))
 	return string(id)
 }
 
@@ -56,7 +56,7 @@ func (s *Server) question(message string, answers []protocol.MessageAction, then
 		} else {
 			s.typing.Sign()
 		}
-		if e := failedAnswer(m); e != nil {
+		if e := protocol.Failed(m); e != nil {
 			then("", e)
 			return
 		}
@@ -68,43 +68,8 @@ func (s *Server) question(message string, answers []protocol.MessageAction, then
 	})
 }
 
-// failedAnswer returns the error in an answer; nil if it has none.
-func failedAnswer(m rpc.Message) *rpc.Error {
-	if m.Error == nil || string(m.Error) == "null" {
-		return nil
-	}
-	e := &rpc.Error{}
-	if json.Unmarshal(m.Error, e) != nil {
-		return &rpc.Error{Code: rpc.CodeInternal, Message: string(m.Error)}
-	}
-	return e
-}
-
 // decode decodes raw into a T and reports whether it is one.
 func decode[T any](raw json.RawMessage, to *T) bool { return json.Unmarshal(raw, to) == nil }
-
-// paramsOf returns params as JSON; nil for none.
-func paramsOf(params any) json.RawMessage {
-	if params == nil {
-		return nil
-	}
-	return encoded(params)
-}
-
-// encoded returns v as JSON. Everything that is sent can be encoded.
-func encoded(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
-}
-
-func invalidRequest(message string) *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: message}
-}
-
-func invalidParams(field, message string) *rpc.Error { return protocol.Invalid(field, message) }
 
 // Levels of messages.
 const (

@@ -11,6 +11,7 @@ import (
 
 	"cursord/editors/lsp/client"
 	"cursord/editors/lsp/found"
+	"cursord/editors/lsp/protocol"
 	"cursord/editors/lsp/typing"
 	"cursord/editors/outbox"
 	"cursord/rpc"
@@ -267,7 +268,7 @@ func (s *Server) take(m rpc.Message) {
 func (s *Server) request(m *rpc.Message) (any, error) {
 	switch {
 	case s.phase == shutDown:
-		return nil, invalidRequest("shut down: nothing but exit is served any more")
+		return nil, protocol.InvalidRequest("shut down: nothing but exit is served any more")
 	case m.Method == "initialize":
 		return s.initialize(m.Params)
 	case m.Method == "shutdown" && s.phase != fresh:

@@ -176,7 +176,7 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 		return nil, err
 	}
 	if t.Session == "" {
-		return nil, s.shown(invalidParams("session", "is missing: choose this command from the list of sessions, "+s.client.Key("resume")))
+		return nil, s.shown(protocol.Invalid("session", "is missing: choose this command from the list of sessions, "+s.client.Key("resume")))
 	}
 	sure := func() {
 		call(s, "session/delete", rpc.SessionParams{SessionID: t.Session}, func(_ struct{}, err error) {

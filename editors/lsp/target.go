@@ -52,7 +52,7 @@ func (s *Server) folderOf(t *target) (*workspace, error) {
 				return w, nil
 			}
 		}
-		return nil, invalidParams("workspace", t.Workspace+" is not open here")
+		return nil, protocol.Invalid("workspace", t.Workspace+" is not open here")
 	}
 	if t.URI != "" {
 		if w, _ := s.locate(t.URI); w != nil {
@@ -140,9 +140,9 @@ func (s *Server) locationOf(w *workspace, t *target) (location, error) {
 	case t.Path != "":
 		in, uri := s.pathURI(t.Path)
 		if n := len(s.openAs(t.Path)); in == nil && n > 1 {
-			return location{}, invalidParams("path", fmt.Sprintf("%s is the name of %d open files: %s", t.Path, n, s.client.ToName()))
+			return location{}, protocol.Invalid("path", fmt.Sprintf("%s is the name of %d open files: %s", t.Path, n, s.client.ToName()))
 		} else if in == nil {
-			return location{}, invalidParams("path", t.Path+" is in no folder that is open")
+			return location{}, protocol.Invalid("path", t.Path+" is in no folder that is open")
 		}
 		at = location{uri: uri}
 	}

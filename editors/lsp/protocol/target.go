@@ -52,6 +52,11 @@ func ReadArguments(arguments []json.RawMessage) (t *Target, words []string, err 
 	return t, words, nil
 }
 
+// InvalidRequest returns the error of a message that does not belong there.
+func InvalidRequest(message string) *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInvalidRequest, Message: message}
+}
+
 // Invalid returns the error of a parameter.
 func Invalid(field, message string) *rpc.Error {
 	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: field + ": " + message, Data: rpc.ErrorData{Kind: "invalid", Field: field}}
