@@ -50,6 +50,7 @@ type prompt struct {
 
 	area          textarea.Area
 	width, height int
+	frame         frame
 	live, notes   []string // above the prompt
 	hidden        bool     // another program has the terminal
 	loans         int      // how often the terminal came back from another program
@@ -158,6 +159,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		p.room += msg.Height - p.height
 		p.width, p.height = msg.Width, msg.Height
+		p.frame.resized(p.width)
 		p.feed.fits(p.width, p.room)
 		p.area.Resize(p.width-len(promptMark), p.height/3)
 	case quitMsg:
@@ -327,6 +329,7 @@ func (p *prompt) send() {
 // View draws the live line, the notes, the prompt and the choices.
 func (p *prompt) View() tea.View {
 	if p.gone || p.hidden || p.width == 0 {
+		p.frame.viewed(nil, 0)
 		return tea.NewView("")
 	}
 	third := max(p.height/3, 1)
@@ -364,6 +367,7 @@ func (p *prompt) View() tea.View {
 		lines[i] = ansi.Truncate(line, p.width, "")
 	}
 	p.feed.fits(p.width, p.room)
+	p.frame.viewed(lines[:cursor.Y], cursor.X)
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.Cursor = cursor
 	return v

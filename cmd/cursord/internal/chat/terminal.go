@@ -38,7 +38,8 @@ func ownsTerminal(in io.Reader, show *view.Screen) bool {
 func openTerminal(ctx context.Context, in io.Reader, out *os.File, f *feed, p *prompt) *terminal {
 	ctx, stop := context.WithCancel(ctx)
 	t := &terminal{feed: f, ended: make(chan struct{}), ctx: ctx, stop: stop}
-	screen := &watched{out, f}
+	screen := &watched{out, f, &p.frame}
+	p.frame.breaks = breaksLines()
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(in), tea.WithoutSignalHandler(), tea.WithFilter(p.filter), tea.WithOutput(screen),
 	}
@@ -75,10 +76,16 @@ func (t *terminal) close() {
 // the beginning and after each command that borrowed the terminal. Earlier lines would be overwritten.
 type watched struct {
 	*os.File
-	feed *feed
+	feed  *feed
+	frame *frame
 }
 
 func (w *watched) Write(b []byte) (int, error) {
+	if first := w.frame.draws(); first != "" {
+		if _, err := w.File.WriteString(first); err != nil {
+			return 0, err
+		}
+	}
 	n, err := w.File.Write(b)
 	if bytes.Contains(b, []byte(ansi.SetModeBracketedPaste)) { // which only a first drawing has
 		w.feed.draws(true)

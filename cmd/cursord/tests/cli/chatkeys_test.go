@@ -263,6 +263,34 @@ func TestChatNarrow(t *testing.T) {
 	tm.Until("\n> /cancel\nno turn runs here\n\n>")
 }
 
+// TestChatLeavesNoPieces: a prompt that a narrower window breaks into more rows is drawn over all of them.
+func TestChatLeavesNoPieces(t *testing.T) {
+	t.Parallel()
+	w, _, tm := talk(t)
+	w.Plays(world.Streams("Here."), `{"fake":"wait","path":"`+w.Path("../go on")+`"}`, world.Done)
+	for _, text := range []string{"the first", "the second"} {
+		tm.Types("-l", text)
+		tm.Types("Enter")
+	}
+	tm.Until("\n> the first\nHere.\nqueued: the second\n\n>")
+	tm.Types("-l", strings.Repeat("many words ", 7)+"more")
+	tm.Until("\nqueued: the second\n\n> " + strings.Repeat("many words ", 7) + "more")
+	for _, test := range []struct{ columns, rows string }{
+		{"60", "> many words many words many words many words many words\n  many words many words more"},
+		{"28", "> many words many words\n  many words many words\n  many words many words\n  many words more"},
+		{"90", "> " + strings.Repeat("many words ", 7) + "more"},
+	} {
+		out, err := tm.Command("resize-window", "-x", test.columns).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		tm.Until("queued: the second\n\n" + test.rows)
+		screen := tm.Screen()
+		for _, once := range []string{"Here.", "queued: the second"} {
+			require.Equal(t, 1, strings.Count(screen, once), screen)
+		}
+	}
+	w.Put("../go on", "")
+}
+
 // TestChatOnADumbTerminal checks that the chat only prints and reads lines there.
 func TestChatOnADumbTerminal(t *testing.T) {
 	t.Parallel()
