@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"bytes"
-	"cursord/daemon/internal/params"
 	"log/slog"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/config"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 

@@ -1,12 +1,13 @@
 package daemon
 
 import (
-	"cursord/agent/plaintext"
-	"cursord/daemon/api"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 )
 
 // Done is closed when Close has ended.

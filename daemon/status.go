@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/gauge"
+	"cursord/daemon/internal/statusmessages"
 )
 
 // Status describes the daemon. It does not wait.
