@@ -125,6 +125,7 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 		}
 		atOnce := s.isWritten()
 		if atOnce {
+			s.first.writeAside()
 			s.writeDown(turn)
 		}
 		late.Stop()
@@ -134,6 +135,7 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 			whole()
 		}
 		if !atOnce { // nobody waits for so many files
+			s.first.writeAside()
 			s.writeDown(turn)
 		}
 		s.leave(was)
@@ -253,12 +255,8 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	v := s.watchAnew(nil)
 	w := walk(ctx, s.root, walking{
 		enter: func(dir string) { v.watch.Cover(dir) },
-		found: func(st filestat.Stat, data []byte) spooled {
-			if st.Racy(s.began) { // it is read once more
-				return nowhere
-			}
-			return s.first.add(data)
-		},
+		spool: s.first,
+		keeps: func(st filestat.Stat) bool { return !st.Racy(s.began) }, // others are read once more
 	})
 	w.files = s.control(w.files, nil)
 	return listing{walked: w, nested: map[string]bool{}, sight: v}, ""

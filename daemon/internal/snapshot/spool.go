@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -11,6 +12,8 @@ const (
 	spoolBytes = 64 << 20
 	spoolFile  = 2 << 20
 	spoolLate  = 256 << 10 // of small contents that are written at once
+	spoolBatch = 1 << 20   // of contents that one goroutine adds
+	spoolAside = 32 << 20  // of batches that are written later
 )
 
 // A spool keeps contents on disk while somebody uses it. If the process is killed, the file stays, for Recorded.Restore.
@@ -22,7 +25,8 @@ type spool struct {
 	file  *os.File // nil until needed
 	name  string   // of file
 	size  int64
-	late  []byte // the last contents, which are not in the file yet
+	late  []byte  // the last contents, which are not in the file yet
+	aside []batch // others, which are written later, or could not be
 	err   error
 }
 
@@ -103,14 +107,8 @@ func (s *spool) add(data []byte) spooled {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(data) > spoolFile || s.size+int64(len(data)) > spoolBytes || s.err != nil {
+	if len(data) > spoolFile || !s.fits(len(data)) {
 		return nowhere
-	}
-	if s.file == nil {
-		if s.file, s.err = os.CreateTemp(s.dir, "before-*"); s.err != nil {
-			return nowhere
-		}
-		s.name = s.file.Name()
 	}
 	at := s.size
 	s.size += int64(len(data))
@@ -118,6 +116,112 @@ func (s *spool) add(data []byte) spooled {
 		s.flush()
 	}
 	return spooled{s, at, len(data)}
+}
+
+// fits reports whether n bytes can be added. s.mu must be held.
+func (s *spool) fits(n int) bool {
+	if s.err != nil || s.size+int64(n) > spoolBytes {
+		return false
+	}
+	if s.file == nil {
+		if s.file, s.err = os.CreateTemp(s.dir, "before-*"); s.err != nil {
+			return false
+		}
+		s.name = s.file.Name()
+	}
+	return true
+}
+
+// A batch adds contents to a spool for one goroutine, which waits for no other. Nobody gets them before its end. They are written by
+// writeAside, unless there are too many.
+type batch struct {
+	s   *spool
+	at  int64  // where buf goes
+	buf []byte // has its whole room from the beginning
+}
+
+// batch returns an empty batch; nil for no spool.
+func (s *spool) batch() *batch {
+	if s == nil {
+		return nil
+	}
+	return &batch{s: s}
+}
+
+// add is add of a spool.
+func (b *batch) add(data []byte) spooled {
+	if len(data) == 0 {
+		return spooled{}
+	}
+	if len(b.buf)+len(data) > cap(b.buf) && !b.next(len(data)) {
+		return b.s.add(data)
+	}
+	at := b.at + int64(len(b.buf))
+	b.buf = append(b.buf, data...)
+	return spooled{b.s, at, len(data)}
+}
+
+// next writes the batch and begins another one; false if there is no room for it, or for n bytes in it.
+func (b *batch) next(n int) bool {
+	b.end()
+	s, buf := b.s, b.buf
+	b.buf = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.flush(); n > spoolBatch || !s.fits(spoolBatch) {
+		return false
+	}
+	b.at = s.size
+	s.size += spoolBatch
+	if b.buf = buf; cap(buf) == 0 {
+		b.buf = make([]byte, 0, spoolBatch)
+	}
+	return true
+}
+
+// end gives the spool what was added.
+func (b *batch) end() {
+	if b == nil || len(b.buf) == 0 {
+		return
+	}
+	s := b.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.aside) < spoolAside/spoolBatch {
+		s.aside = append(s.aside, *b)
+		b.buf = nil
+		return
+	}
+	file := s.file
+	s.mu.Unlock()
+	_, err := file.WriteAt(b.buf, b.at)
+	s.mu.Lock()
+	if err != nil {
+		s.err, s.aside = err, append(s.aside, *b)
+		b.buf = nil
+		return
+	}
+	b.buf = b.buf[:0]
+}
+
+// writeAside writes the batches that have ended.
+func (s *spool) writeAside() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.aside) > 0 && s.err == nil {
+		b, file := s.aside[0], s.file
+		s.mu.Unlock()
+		_, err := file.WriteAt(b.buf, b.at)
+		s.mu.Lock()
+		if err != nil {
+			s.err = err
+		} else if len(s.aside) > 0 { // it was not closed meanwhile
+			s.aside = slices.Delete(s.aside, 0, 1)
+		}
+	}
 }
 
 // get returns a content that put has kept.
@@ -138,6 +242,12 @@ func (c spooled) get() (data []byte, ok bool) {
 		copy(data, c.in.late[late:])
 		return data, true
 	}
+	for _, b := range c.in.aside {
+		if at := c.at - b.at; at >= 0 && at < int64(len(b.buf)) {
+			copy(data, b.buf[at:])
+			return data, true
+		}
+	}
 	_, err := c.in.file.ReadAt(data, c.at)
 	return data, err == nil
 }
@@ -156,7 +266,7 @@ func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
 		os.Remove(s.name)
-		s.file, s.late = nil, nil
+		s.file, s.late, s.aside = nil, nil, nil
 	}
 	s.err = errors.New("closed")
 }

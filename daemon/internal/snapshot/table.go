@@ -23,6 +23,7 @@ type table struct {
 	ids   *git.IDs
 
 	contents map[int32]place // of the few files whose contents git does not have
+	places   []place         // in its place if there is no git; n is -1 where no content is kept
 	spool    *spool          // where contents are
 }
 
@@ -58,6 +59,9 @@ func newTable(stats []filestat.Stat, ids *git.IDs, name func(i int) string, more
 		order = kept
 	}
 	t := &table{ends: make([]uint32, len(order)), racy: make([]bool, len(order)), oids: make([]int32, len(order)), ids: ids}
+	if ids == nil {
+		t.places = slices.Repeat([]place{{n: -1}}, len(order))
+	}
 	var text strings.Builder
 	text.Grow(length)
 	for i, at := range order {
@@ -116,7 +120,12 @@ func (t *table) entry(i int) entry {
 	if t.oids[i] != 0 {
 		e.blob = git.Blob{OID: t.ids.Of(t.oids[i]), Size: e.Size}
 	}
-	if at, known := t.contents[int32(i)]; known {
+	at, known := t.contents[int32(i)]
+	if t.places != nil {
+		at = t.places[i]
+		known = at.n >= 0
+	}
+	if known {
 		e.content = spooled{t.spool, at.at, int(at.n)}
 	}
 	return e
@@ -129,13 +138,19 @@ func (t *table) read(i int, st filestat.Stat, racy bool, content spooled) {
 }
 
 func (t *table) put(i int, content spooled) {
-	if content.n >= 0 {
-		if t.contents == nil {
-			t.contents = map[int32]place{}
-		}
-		t.spool = cmp.Or(t.spool, content.in)
-		t.contents[int32(i)] = place{content.at, int32(content.n)}
+	if content.n < 0 {
+		return
 	}
+	t.spool = cmp.Or(t.spool, content.in)
+	at := place{content.at, int32(content.n)}
+	if t.places != nil {
+		t.places[i] = at
+		return
+	}
+	if t.contents == nil {
+		t.contents = map[int32]place{}
+	}
+	t.contents[int32(i)] = at
 }
 
 func (t *table) find(name string) (i int, found bool) {

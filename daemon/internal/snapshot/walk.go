@@ -4,8 +4,8 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -73,10 +73,18 @@ const (
 	walkedFile   = 64 << 10 // bytes of a file that is read on the way
 )
 
-// A walking says what is done on the way; each may be nil.
+// A walking says what is done on the way.
 type walking struct {
-	enter func(dir string)                                // before a folder is read
-	found func(st filestat.Stat, data []byte) (_ spooled) // for each file that was read
+	enter func(dir string)            // before a folder is read; may be nil
+	spool *spool                      // for contents; nil: none are read
+	keeps func(st filestat.Stat) bool // whether the content of a file is kept
+}
+
+// A walker reads folders, one at a time.
+type walker struct {
+	walking
+	files *atomicfile.Reader
+	batch *batch
 }
 
 // A walkedFolder is what is in a folder.
@@ -96,24 +104,36 @@ func walk(ctx context.Context, root string, do walking) (w walked) {
 	}
 	open := 1
 	queue := []walkPlace{{dir: ".", from: &foothold{at: r, users: 1}, below: "."}}
-	var readers []*atomicfile.Reader
+	var readers []*walker
 	defer func() {
 		for _, p := range queue {
 			p.from.drop(&open)
 		}
 		for _, one := range readers {
-			one.Close()
+			one.files.Close()
+			one.batch.end()
 		}
 	}()
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		if one, err := atomicfile.NewReader(root); err == nil {
-			readers = append(readers, one)
+			readers = append(readers, &walker{walking: do, files: one, batch: do.spool.batch()})
 		}
 	}
-	for entries := 0; len(queue) > 0; {
-		some := queue[:min(len(queue), walkedAtOnce)]
-		for i := range some {
-			p := &some[i]
+	if len(readers) == 0 {
+		w.cut = true
+		return w
+	}
+	var some []walkPlace // that are being read, or were
+	var read []walkedFolder
+	defer func() {
+		for _, p := range some {
+			p.from.drop(&open)
+		}
+	}()
+	for entries := 0; len(queue)+len(some) > 0; {
+		next := queue[:min(len(queue), walkedAtOnce)]
+		for i := range next {
+			p := &next[i]
 			if p.depth >= footholdDepth && open < footholdsMost {
 				if at, err := p.from.at.OpenRoot(p.below); err == nil {
 					open++
@@ -121,34 +141,33 @@ func walk(ctx context.Context, root string, do walking) (w walked) {
 				}
 			}
 		}
-		read := make([]walkedFolder, len(some))
-		var next atomic.Int64
+		reading := make([]walkedFolder, len(next))
+		var number atomic.Int64
 		var all sync.WaitGroup
-		for _, one := range readers[:min(len(readers), len(some))] {
+		for _, one := range readers[:min(len(readers), len(next))] {
 			all.Go(func() {
-				for i := next.Add(1) - 1; int(i) < len(some) && ctx.Err() == nil; i = next.Add(1) - 1 {
-					read[i] = some[i].read(one, do)
+				for i := number.Add(1) - 1; int(i) < len(next) && ctx.Err() == nil; i = number.Add(1) - 1 {
+					reading[i] = one.read(&next[i])
 				}
 			})
 		}
-		all.Wait()
-		for i, f := range read {
-			here := some[i]
-			if entries += len(f.list); f.err == nil && (entries > walkEntries || ctx.Err() != nil) || len(readers) == 0 {
+		for i, f := range read { // what is in them is put together meanwhile
+			here := some[0]
+			if entries += len(f.list); f.err == nil && (entries > walkEntries || ctx.Err() != nil) {
 				w.cut = true
-				return w
+				break
 			}
 			for at, e := range f.list {
-				switch name := path.Join(here.dir, e.Name); {
+				switch name := inFolder(here.dir, e.Name); {
 				case f.err != nil:
 				case e.Dir:
 					w.dirs = append(w.dirs, name)
 					if !skipped(e.Name) {
 						here.from.users++
-						queue = append(queue, walkPlace{name, here.from, path.Join(here.below, e.Name), here.depth + 1})
+						queue = append(queue, walkPlace{name, here.from, inFolder(here.below, e.Name), here.depth + 1})
 					}
 				case e.Stat.Mode.IsRegular() || e.Stat.Mode&fs.ModeSymlink != 0:
-					w.files, w.stats, w.contents = append(w.files, git.Listed{Path: name}), append(w.stats, e.Stat), append(w.contents, f.contents[at])
+					w.files, w.stats, w.contents = append(room(w.files), git.Listed{Path: name}), append(room(w.stats), e.Stat), append(room(w.contents), f.contents[at])
 					if e.Names > 1 && e.Stat.Mode.IsRegular() {
 						w.names[len(w.stats)-1] = e.Names
 					}
@@ -157,32 +176,54 @@ func walk(ctx context.Context, root string, do walking) (w walked) {
 			if f.err == nil {
 				w.whole[here.dir] = true
 			}
-			queue = queue[1:]
+			read[i] = walkedFolder{}
+			some = some[1:]
 			here.from.drop(&open)
 		}
+		all.Wait()
+		if w.cut {
+			return w
+		}
+		queue, some, read = queue[len(next):], next, reading
 	}
 	return w
 }
 
-// read reads the folder.
-func (p *walkPlace) read(r *atomicfile.Reader, do walking) (f walkedFolder) {
+// inFolder returns the path of a name in a folder.
+func inFolder(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// room doubles the room of a list that is full: append alone would copy a long list many times.
+func room[T any](list []T) []T {
+	if len(list) == cap(list) {
+		return slices.Grow(list, max(64, len(list)))
+	}
+	return list
+}
+
+// read reads a folder.
+func (w *walker) read(p *walkPlace) (f walkedFolder) {
 	most := int64(0)
-	if do.found != nil {
+	if w.batch != nil {
 		most = walkedFile
 	}
-	if do.enter != nil {
-		do.enter(p.dir)
+	if w.enter != nil {
+		w.enter(p.dir)
 	}
 	f.list, f.contents = make([]atomicfile.Entry, 0, 64), make([]spooled, 0, 64)
 	add := func(e atomicfile.Entry) {
 		content := nowhere
-		if e.Data != nil && do.found != nil {
-			content = do.found(e.Stat, e.Data)
+		if e.Data != nil && w.batch != nil && w.keeps(e.Stat) {
+			content = w.batch.add(e.Data)
 		}
 		e.Data = nil
 		f.list, f.contents = append(f.list, e), append(f.contents, content)
 	}
-	if r.Folder(p.dir, most, add) {
+	if w.files.Folder(p.dir, most, add) {
 		return f
 	}
 	f = walkedFolder{}

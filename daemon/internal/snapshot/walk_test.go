@@ -99,7 +99,7 @@ func TestWalkReadsOnTheWay(t *testing.T) {
 	want["second"] = "text"
 	spool := newSpool(t.TempDir())
 	defer spool.close()
-	w := walk(t.Context(), root, walking{found: func(st filestat.Stat, data []byte) spooled { return spool.add(data) }})
+	w := walk(t.Context(), root, walking{spool: spool, keeps: func(filestat.Stat) bool { return true }})
 	require.False(t, w.cut)
 	var unread []string
 	for i, l := range w.files {
