@@ -13,7 +13,7 @@ const (
 	spoolFile  = 2 << 20
 	spoolLate  = 256 << 10 // of small contents that are written at once
 	spoolBatch = 1 << 20   // of contents that one goroutine adds
-	spoolAside = 32 << 20  // of batches that are written later
+	spoolAside = 16 << 20  // of batches that are written later
 )
 
 // A spool keeps contents on disk while somebody uses it. If the process is killed, the file stays, for Recorded.Restore.
@@ -51,10 +51,13 @@ func (s *spool) use() bool {
 	return true
 }
 
-// path returns the name of the file; "" if there is none.
+// path returns the name of the file; "" if there is none, or if it may lack contents.
 func (s *spool) path() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err != nil {
+		return ""
+	}
 	return s.name
 }
 

@@ -53,6 +53,7 @@ func TestBatches(t *testing.T) {
 			if !broken {
 				s.writeAside()
 				require.Empty(t, s.aside)
+				require.NotEmpty(t, s.path())
 				check()
 				return
 			}
@@ -62,6 +63,7 @@ func TestBatches(t *testing.T) {
 			s.writeAside()
 			require.NotEmpty(t, s.aside)
 			require.Error(t, s.err)
+			require.Empty(t, s.path(), "a daemon that starts after a kill would read what was never written")
 			check()
 		})
 	}
