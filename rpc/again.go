@@ -10,8 +10,8 @@ import (
 // ChatLostItems is how many of the last items ChatLost needs: the notice is the first of its turn.
 const ChatLostItems = 1000
 
-// ChatLost reports whether the last turn that has come to a good end, or one since, began without the chat of the session; page is the end of its
-// transcript. Only then does a recap help.
+// ChatLost reports whether the agent has lost the session's chat: whether the last completed turn, or a turn after it, has the notice that says
+// so. page is the end of the session's transcript. Only then does a recap help.
 func ChatLost(page *api.Transcript) bool {
 	for _, t := range slices.Backward(page.Turns) {
 		if slices.ContainsFunc(page.Items, func(it *sessions.Item) bool { return it.TurnID == t.ID && it.Reason == sessions.ReasonChatLost }) {
@@ -24,7 +24,8 @@ func ChatLost(page *api.Transcript) bool {
 	return false
 }
 
-// Again returns what went with a turn's prompt, to go with a prompt once more. lost counts texts that were too long to be kept.
+// Again returns the files, texts and images that went with a turn's prompt, for a client that sends the prompt again. lost counts texts that the
+// daemon has not kept, because they were too long.
 func Again(t *sessions.Turn) (context []Context, lost int) {
 	for i := range t.Context {
 		if one, kept := AgainOne(&t.Context[i]); kept {
@@ -39,7 +40,7 @@ func Again(t *sessions.Turn) (context []Context, lost int) {
 	return context, lost
 }
 
-// AgainOne is Again for one of a turn's context; it returns false if its text was too long to be kept.
+// AgainOne is Again for one entry of a turn's context. kept is false if the daemon has not kept its text, because it was too long.
 func AgainOne(s *sessions.Sent) (again Context, kept bool) {
 	if (s.Kind == "text" || s.Kind == "selection") && s.Text == nil {
 		return again, false

@@ -26,7 +26,7 @@ type call struct {
 	done   func() // of a call in a lane: called once it has run
 
 	// Owned by d.mu.
-	waits    bool // it is counted in d.waits
+	waits    bool // for an event, and is counted in d.waits
 	answered bool
 	givenUp  bool // answered before its method replied; that reply is dropped
 }
@@ -65,14 +65,14 @@ func (c *call) run() {
 	defer func() {
 		if p := recover(); p != nil {
 			c.d.log.Error("panic in a request", "method", c.name, "panic", p, "stack", string(debug.Stack()))
-			c.settle(c.response(nil, &Error{
+			c.answer(c.response(nil, &Error{
 				Code: CodeInternal, Message: "internal error in " + c.name,
 				Data: ErrorData{Kind: api.KindInternal, Hint: "the daemon's log has the details"},
 			}), true)
 		}
 	}()
 	c.method.serve(c.ctx, c.params, c.reply)
-	if !c.method.order.answersLater() && !c.isAnswered() {
+	if !c.method.order.mayReplyLate() && !c.isAnswered() {
 		panic("the method has not replied")
 	}
 }
@@ -85,22 +85,23 @@ func (c *call) isAnswered() bool {
 
 // reply answers the call with what its method returned.
 func (c *call) reply(result any, err error) {
-	if !c.settle(c.response(result, err), false) {
+	if !c.answer(c.response(result, err), false) {
 		c.d.log.Error("a second reply to a request", "method", c.name)
 	}
 }
 
 // giveUp answers the call as cancelled and ends its context.
 func (c *call) giveUp(why string) {
-	c.settle(c.response(nil, cancelled(why)), true)
+	c.answer(c.response(nil, cancelled(why)), true)
 }
 
 func cancelled(why string) *api.Error {
 	return &api.Error{Kind: api.KindCancelled, Message: why}
 }
 
-// settle sends the response if the call has none yet. It returns false if its method had replied before.
-func (c *call) settle(response *jsonrpc2.Response, giveUp bool) bool {
+// answer sends the response if the call has none yet. giveUp says that the response does not come from the call's method. answer returns
+// false for a second reply of the method.
+func (c *call) answer(response *jsonrpc2.Response, giveUp bool) bool {
 	d := c.d
 	d.mu.Lock()
 	if c.answered {
@@ -125,7 +126,7 @@ func (c *call) settle(response *jsonrpc2.Response, giveUp bool) bool {
 	if c.waits {
 		d.waits--
 	}
-	d.settleLocked()
+	d.wakeDrainLocked()
 	return true
 }
 

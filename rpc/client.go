@@ -14,8 +14,8 @@ import (
 // ErrClosed is returned by a Client's methods once the connection has ended, and by a Call that was running then.
 var ErrClosed = errors.New("connection to the daemon is closed")
 
-// A Client is a connection to a daemon; package dial makes one. Any goroutine may call its methods. There is one for each
-// request of the protocol, which returns the errors of Call.
+// A Client is a connection to a daemon; package dial makes one. Any goroutine may call its methods. Each request of the protocol
+// has a method, which returns the errors of Call.
 type Client struct {
 	out      io.WriteCloser
 	box      *outbox
@@ -24,7 +24,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	lastID  uint64
-	answers map[string]func(json.RawMessage, error) // of requests without an answer, by id; nil once the connection has ended
+	pending map[string]func(json.RawMessage, error) // by id: what to call with the answer to each unanswered request; nil once the connection has ended
 }
 
 // NewClient starts a client on rwc, which is closed by Close and when the connection ends. It calls onNotify, which may be
@@ -38,7 +38,7 @@ func NewClient(rwc io.ReadWriteCloser, onNotify func(method string, params json.
 			if err != nil {
 				return
 			}
-			c.take(&m)
+			c.handle(&m)
 		}
 	}, onNotify)
 }
@@ -49,7 +49,7 @@ func NewFedClient(out io.WriteCloser, feed func(*Client), onNotify func(method s
 	out = &closeOnce{WriteCloser: out}
 	c := &Client{
 		out: out, box: newOutbox(out, FramingHeaders), onNotify: onNotify,
-		done: make(chan struct{}), answers: map[string]func(json.RawMessage, error){},
+		done: make(chan struct{}), pending: map[string]func(json.RawMessage, error){},
 	}
 	go func() {
 		feed(c)
@@ -62,7 +62,7 @@ func NewFedClient(out io.WriteCloser, feed func(*Client), onNotify func(method s
 // DecodeDelta.
 func (c *Client) Feed(body []byte) {
 	if params, ok := bytes.CutPrefix(body, deltaHead); ok && bytes.HasSuffix(params, []byte("}}")) {
-		c.take(&Message{Method: "item/delta", Params: params[:len(params)-1]})
+		c.handle(&Message{Method: "item/delta", Params: params[:len(params)-1]})
 		return
 	}
 	m, bad := ParseMessage(body)
@@ -70,7 +70,7 @@ func (c *Client) Feed(body []byte) {
 		c.refuse(m.ID, bad)
 		return
 	}
-	c.take(&m)
+	c.handle(&m)
 }
 
 // refuse answers what is no message. If it cannot be sent, the connection has ended.
@@ -78,10 +78,10 @@ func (c *Client) refuse(id json.RawMessage, e *Error) {
 	_ = c.box.send(AppendResponse(nil, id, nil, e))
 }
 
-func (c *Client) take(m *Message) {
+func (c *Client) handle(m *Message) {
 	switch {
 	case m.IsResponse():
-		then := c.forget(string(m.ID))
+		then := c.removePending(string(m.ID))
 		switch {
 		case then == nil: // an answer to nothing, or too late
 		case m.Error != nil && string(m.Error) != "null":
@@ -139,10 +139,10 @@ func decodeAnswer(method string, answer json.RawMessage, result any) error {
 	return nil
 }
 
-// Send sends a request without waiting; requests that one goroutine sends arrive in that order. If Send returns nil, then is called once:
-// with the answer or the *Error, by the goroutine that reads, so in the order in which the daemon has sent answers and notifications; or
-// with ErrClosed when the connection has ended. It must not wait for another answer. Otherwise Send returns ErrClosed, or an error that
-// names the params.
+// Send sends a request without waiting; requests that one goroutine sends arrive in that order. If Send returns nil, then is called once, with
+// the answer, the *Error, or ErrClosed when the connection has ended. The goroutine that reads calls it, so answers and notifications come in the
+// order in which the daemon has sent them, and then must not wait for another answer. Send itself returns ErrClosed, or the error of encoding
+// params; then is not called in that case.
 func Send[R any](c *Client, method string, params any, then func(R, error)) error {
 	_, err := c.send(method, params, func(answer json.RawMessage, err error) {
 		var result R
@@ -154,34 +154,34 @@ func Send[R any](c *Client, method string, params any, then func(R, error)) erro
 	return err
 }
 
-// send is Send for an answer as it comes. It returns the request's id.
+// send is Send without decoding the answer. It returns the request's id.
 func (c *Client) send(method string, params any, then func(answer json.RawMessage, err error)) (id string, err error) {
 	raw, err := encodeParams(params)
 	if err != nil {
 		return "", err
 	}
 	c.mu.Lock()
-	if c.answers == nil {
+	if c.pending == nil {
 		c.mu.Unlock()
 		return "", ErrClosed
 	}
 	c.lastID++
 	id = strconv.FormatUint(c.lastID, 10)
-	c.answers[id] = then
+	c.pending[id] = then
 	c.mu.Unlock()
 	// It never waits.
-	if c.box.send(AppendRequest(nil, json.RawMessage(id), method, raw)) != nil && c.forget(id) != nil {
+	if c.box.send(AppendRequest(nil, json.RawMessage(id), method, raw)) != nil && c.removePending(id) != nil {
 		return "", ErrClosed
 	}
 	return id, nil
 }
 
-// forget returns what waits for the answer to a request, and nil if it has been called.
-func (c *Client) forget(id string) (then func(json.RawMessage, error)) {
+// removePending returns what is to be called with the answer to a request, and nil if another caller has it already.
+func (c *Client) removePending(id string) (then func(json.RawMessage, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	then = c.answers[id]
-	delete(c.answers, id)
+	then = c.pending[id]
+	delete(c.pending, id)
 	return then
 }
 
@@ -200,8 +200,8 @@ func (c *Client) Notify(method string, params any) error {
 // Close ends the connection once everything before is sent. Turns go on.
 func (c *Client) Close() error {
 	c.mu.Lock()
-	left := c.answers
-	c.answers = nil
+	left := c.pending
+	c.pending = nil
 	c.mu.Unlock()
 	if left == nil {
 		return nil

@@ -68,9 +68,9 @@ func TestClientCall(t *testing.T) {
 func TestClientCancel(t *testing.T) {
 	h := newHeld()
 	cancelled := make(chan struct{})
-	inner := h.method(atOnce)
+	inner := h.method(concurrent)
 	c := serveClient(t, fixed(map[string]method{"held": {
-		order: atOnce,
+		order: concurrent,
 		serve: func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
 			inner.serve(ctx, params, func(result any, err error) {
 				if err != nil {
@@ -150,7 +150,7 @@ func TestAnswersAreHandedOverInWireOrder(t *testing.T) {
 // TestSendAfterTheEnd: each request that was sent has its answer or ErrClosed, once.
 func TestSendAfterTheEnd(t *testing.T) {
 	h := newHeld()
-	c := serveClient(t, fixed(map[string]method{"held": h.method(waiting)}), nil)
+	c := serveClient(t, fixed(map[string]method{"held": h.method(deferred)}), nil)
 	failed := make(chan error, 2)
 	require.NoError(t, Send(c, "held", nil, func(_ any, err error) { failed <- err }))
 	<-h.begun
@@ -163,7 +163,7 @@ func TestSendAfterTheEnd(t *testing.T) {
 
 func TestClientClosed(t *testing.T) {
 	h := newHeld()
-	c := serveClient(t, fixed(map[string]method{"held": h.method(waiting)}), nil)
+	c := serveClient(t, fixed(map[string]method{"held": h.method(deferred)}), nil)
 	failed := make(chan error)
 	go func() { failed <- c.Call(context.Background(), "held", nil, nil) }()
 	<-h.begun

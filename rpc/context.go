@@ -34,7 +34,7 @@ func (c *Context) core(at string) (api.Context, error) {
 	var err error
 	switch c.Kind {
 	case "selection":
-		err = firstOf(needs("range", c.Range == nil), needs("text", c.Text == nil))
+		err = firstError(needs("range", c.Range == nil), needs("text", c.Text == nil))
 	case "diagnostics":
 		err = needs("items", c.Items == nil)
 	case "text":
@@ -74,7 +74,7 @@ func (c *Context) core(at string) (api.Context, error) {
 	return out, nil
 }
 
-// image returns the bytes of a context of kind image; nil if it names a path.
+// image returns the bytes in a context of kind image; nil if it names a path instead.
 func (c *Context) image(at string) ([]byte, error) {
 	switch {
 	case c.Path != nil && c.Data != nil:
@@ -94,7 +94,7 @@ func (c *Context) image(at string) ([]byte, error) {
 	return data, nil
 }
 
-func firstOf(errs ...error) error {
+func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -26,26 +26,27 @@ type order int
 const (
 	// inOrder requests run one after the other, as they arrive: each sees what the one before has done. They are quick.
 	inOrder order = iota
-	// awaited requests are inOrder, but their methods may reply after they have returned.
+	// awaited requests are inOrder, but their methods may reply after they have returned: the next request waits for the reply.
 	awaited
+	// deferred requests begin in order, but the next request does not wait for the reply. It may wait for an event, such as a turn's end.
+	deferred
+	// concurrent requests run beside all others.
+	concurrent
 	// inLane requests run in order with those of their lane, and beside all others.
 	inLane
-	// fromLane requests begin as inLane requests do. They may answer later, and hold nothing up until then.
-	fromLane
-	// atOnce requests run beside all others.
-	atOnce
-	// waiting requests begin in order. They may answer later, and hold nothing up until then.
-	waiting
+	// deferredInLane requests begin as inLane requests do, but the next request of the lane does not wait for the reply.
+	deferredInLane
 )
 
-func (o order) answersLater() bool { return o == awaited || o == waiting || o == fromLane }
+// mayReplyLate reports whether a method may reply after it has returned.
+func (o order) mayReplyLate() bool { return o == awaited || o == deferred || o == deferredInLane }
 
 // A method says how a request's method is served.
 type method struct {
 	order order
-	// lane returns the lane of an inLane or fromLane request.
+	// lane returns the lane of an inLane or deferredInLane request.
 	lane func(params json.RawMessage) string
-	// serve calls reply once, from any goroutine. It does so before it returns, unless the order lets it answer later. The
+	// serve calls reply once, from any goroutine, and before it returns unless the order says otherwise (mayReplyLate). The
 	// context ends when the request is answered or cancelled, and soon after the connection has ended.
 	serve func(ctx context.Context, params json.RawMessage, reply func(result any, err error))
 
@@ -79,7 +80,7 @@ type dispatcher struct {
 	log    *slog.Logger
 	ctx    context.Context // context of the requests
 	cancel context.CancelFunc
-	slots  chan struct{} // taken by running requests that are atOnce or inLane
+	slots  chan struct{} // taken by running requests that are concurrent or in a lane
 	gate   *gate
 	trace  tracing
 
@@ -93,7 +94,7 @@ type dispatcher struct {
 	lanes    map[string][]*call
 	calls    map[*call]struct{} // unanswered calls
 	byID     map[callKey]*call  // the same, by id; of two with one id, the later
-	waits    int                // how many of calls wait
+	waits    int                // how many of calls wait for an event
 	idle     chan struct{}      // set when draining; closed when all calls are answered
 	draining bool
 }
@@ -223,22 +224,23 @@ func (d *dispatcher) begin(c *call, done func()) {
 		defer done()
 		c.run()
 		<-c.ctx.Done()
-	case waiting:
+	case deferred:
 		defer done()
 		if d.mayWait(c) {
 			c.run()
 		}
-	case atOnce:
+	case concurrent:
 		d.running.Go(func() {
 			defer done()
 			c.runInSlot()
 		})
-	case inLane, fromLane:
+	case inLane, deferredInLane:
 		d.enterLane(c, done)
 	}
 }
 
-// mayWait stops counting c among the calls that the connection's end waits for, or answers c if there are too many.
+// mayWait notes that c waits for an event, so that the connection's end gives it up at once. If c must not wait, because there are too many or
+// the connection is about to end, mayWait answers it and returns false.
 func (d *dispatcher) mayWait(c *call) bool {
 	d.mu.Lock()
 	draining, full := d.draining, d.waits >= maxWaiting
@@ -283,7 +285,7 @@ func (d *dispatcher) enterLane(c *call, done func()) {
 	})
 }
 
-// drain ends the connection's requests: those that wait are given up, the others get some time to end. It returns when all
+// drain ends the connection's requests: it gives up those that wait for an event, and the others after drainLimit. It returns when all
 // are answered. It may be called more than once.
 func (d *dispatcher) drain() {
 	d.ending.Do(func() {
@@ -297,7 +299,7 @@ func (d *dispatcher) drain() {
 				waits = append(waits, c)
 			}
 		}
-		d.settleLocked()
+		d.wakeDrainLocked()
 		d.mu.Unlock()
 		for _, c := range waits {
 			c.giveUp("the connection is about to end")
@@ -337,8 +339,8 @@ func (d *dispatcher) giveUpAll() {
 	}
 }
 
-// settleLocked wakes drain when nothing is left to wait for. d.mu must be held.
-func (d *dispatcher) settleLocked() {
+// wakeDrainLocked wakes drain when all calls are answered. d.mu must be held.
+func (d *dispatcher) wakeDrainLocked() {
 	if d.idle != nil && len(d.calls) == 0 {
 		close(d.idle)
 		d.idle = nil

@@ -41,7 +41,7 @@ func (h held) method(o order) method {
 					reply(nil, ctx.Err())
 				}
 			}
-			if o == waiting {
+			if o == deferred {
 				go answer()
 			} else {
 				answer()
@@ -51,7 +51,7 @@ func (h held) method(o order) method {
 }
 
 func TestIDs(t *testing.T) {
-	p := servePeer(t, FramingLines, fixed(map[string]method{"echo": echo(atOnce)}))
+	p := servePeer(t, FramingLines, fixed(map[string]method{"echo": echo(concurrent)}))
 	random := rand.New(rand.NewSource(1))
 	want := map[string]int{}
 	var requests strings.Builder
@@ -79,10 +79,10 @@ func TestIDs(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	for name, o := range map[string]order{"in order": inOrder, "awaited": awaited, "in a lane": inLane, "at once": atOnce, "waiting": waiting} {
+	for name, o := range map[string]order{"in order": inOrder, "awaited": awaited, "in a lane": inLane, "concurrent": concurrent, "deferred": deferred} {
 		t.Run(name, func(t *testing.T) {
 			h := newHeld()
-			p := servePeer(t, FramingHeaders, fixed(map[string]method{"held": h.method(o), "echo": echo(atOnce)}))
+			p := servePeer(t, FramingHeaders, fixed(map[string]method{"held": h.method(o), "echo": echo(concurrent)}))
 			// The second waits behind the first, or runs beside it.
 			p.send(`{"id":1,"method":"held","params":{"n":1}}`)
 			<-h.begun
@@ -102,7 +102,7 @@ func TestCancel(t *testing.T) {
 func TestAnswerAfterCancelIsDropped(t *testing.T) {
 	begun, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	p := servePeer(t, FramingLines, fixed(map[string]method{"stubborn": {
-		order: atOnce,
+		order: concurrent,
 		serve: func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
 			defer close(done)
 			close(begun)
@@ -124,7 +124,7 @@ func TestAnswerAfterCancelIsDropped(t *testing.T) {
 func TestSlowRequestsHoldNobodyUp(t *testing.T) {
 	h, waits := newHeld(), newHeld()
 	p := servePeer(t, FramingLines, fixed(map[string]method{
-		"slow": h.method(atOnce), "lane": h.method(inLane), "wait": waits.method(waiting), "echo": echo(inOrder),
+		"slow": h.method(concurrent), "lane": h.method(inLane), "wait": waits.method(deferred), "echo": echo(inOrder),
 	}))
 	const n = 3 * maxRunning
 	for i := range n {
@@ -192,9 +192,9 @@ func TestFaultyMethods(t *testing.T) {
 		return func(_ context.Context, _ json.RawMessage, reply func(any, error)) { f(reply) }
 	}
 	methods := map[string]method{}
-	for _, o := range []order{inOrder, awaited, inLane, atOnce, waiting} {
+	for _, o := range []order{inOrder, awaited, inLane, concurrent, deferred} {
 		methods[fmt.Sprint("panic", o)] = method{order: o, lane: workspaceOf, serve: serve(func(func(any, error)) { panic("boom") })}
-		if o != waiting && o != awaited {
+		if o != deferred && o != awaited {
 			methods[fmt.Sprint("silent", o)] = method{order: o, lane: workspaceOf, serve: serve(func(func(any, error)) {})}
 		}
 		methods[fmt.Sprint("unencodable", o)] = method{order: o, lane: workspaceOf, serve: serve(func(reply func(any, error)) { reply(make(chan int), nil) })}
@@ -233,7 +233,7 @@ func TestErrorsOnTheWire(t *testing.T) {
 
 func TestShutdownAndExit(t *testing.T) {
 	h := newHeld()
-	p := servePeer(t, FramingHeaders, fixed(map[string]method{"held": h.method(atOnce), "echo": echo(inOrder)}))
+	p := servePeer(t, FramingHeaders, fixed(map[string]method{"held": h.method(concurrent), "echo": echo(inOrder)}))
 	p.send(`{"id":1,"method":"held","params":{}}`)
 	<-h.begun
 	p.send(`{"id":2,"method":"shutdown"}`)
@@ -255,7 +255,7 @@ func TestEndOfInput(t *testing.T) {
 			client, server := socketPair(t)
 			h, waits := newHeld(), newHeld()
 			p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
-				"slow": h.method(atOnce), "wait": waits.method(waiting), "echo": echo(inOrder),
+				"slow": h.method(concurrent), "wait": waits.method(deferred), "echo": echo(inOrder),
 			}))
 			p.raw(`{"id":1,"method":"slow"}` + "\n" + `{"id":2,"method":"wait"}` + "\n")
 			<-h.begun
@@ -304,7 +304,7 @@ func TestServerEndsConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	client, server := socketPair(t)
 	waits := newHeld()
-	p := servePeerOn(t, ctx, client, server, FramingLines, fixed(map[string]method{"wait": waits.method(waiting)}))
+	p := servePeerOn(t, ctx, client, server, FramingLines, fixed(map[string]method{"wait": waits.method(deferred)}))
 	p.send(`{"id":1,"method":"wait"}`)
 	<-waits.begun
 	cancel()
@@ -355,7 +355,7 @@ func FuzzDispatch(f *testing.F) {
 		}
 		client, server := net.Pipe()
 		p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
-			"echo": echo(inOrder), "slow": echo(atOnce),
+			"echo": echo(inOrder), "slow": echo(concurrent),
 		}))
 		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second))) // fails on a pipe that has ended
 		go func() {

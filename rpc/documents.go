@@ -19,7 +19,7 @@ const maxRemarks = 100
 // maxRemarkKey bounds what is kept of a remark, in bytes: a refused URI may be as long as a message.
 const maxRemarkKey = 4096
 
-// notified takes the client's notifications. A wrong one cannot be answered, so a log/message says what is wrong, once for
+// notified serves the client's notifications. A wrong one cannot be answered, so a log/message says what is wrong, once for
 // each kind of mistake and each URI.
 func (f *face) notified(method string, params json.RawMessage) {
 	var uri string
@@ -28,22 +28,22 @@ func (f *face) notified(method string, params json.RawMessage) {
 	case "initialized":
 		return
 	case "document/didOpen":
-		err = document(params, func(p *DidOpenParams) error {
+		err = decoded(params, func(p *DidOpenParams) error {
 			uri = p.URI
 			return f.d.OpenDocument(f.client, p.URI, p.Version, p.Text, p.Saved)
 		})
 	case "document/didChange":
-		err = document(params, func(p *DidChangeParams) error {
+		err = decoded(params, func(p *DidChangeParams) error {
 			uri = p.URI
 			return f.d.ChangeDocument(f.client, p.URI, p.Version, p.Text, p.Saved)
 		})
 	case "document/didSave":
-		err = document(params, func(p *DidSaveParams) error {
+		err = decoded(params, func(p *DidSaveParams) error {
 			uri = p.URI
 			return f.d.SaveDocument(f.client, p.URI, p.Version)
 		})
 	case "document/didClose":
-		err = document(params, func(p *DidCloseParams) error {
+		err = decoded(params, func(p *DidCloseParams) error {
 			uri = p.URI
 			return f.d.CloseDocument(f.client, p.URI)
 		})
@@ -57,18 +57,18 @@ func (f *face) notified(method string, params json.RawMessage) {
 	}
 	switch {
 	case err != nil:
-		f.remark(method+" "+mistake(err)+" "+uri, slog.LevelWarn, method+" did nothing: "+err.Error())
+		f.remark(method+" "+mistakeKind(err)+" "+uri, slog.LevelWarn, method+" did nothing: "+err.Error())
 	case !strings.HasPrefix(strings.ToLower(uri), "file:"):
 		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; send the URI %s", method, paths.URI(uri)))
 	}
 }
 
-// document decodes the parameters of a notification and calls take with them.
-func document[P any](params json.RawMessage, take func(*P) error) error {
+// decoded decodes the parameters of a document notification and calls serve with them.
+func decoded[P any](params json.RawMessage, serve func(*P) error) error {
 	var p P
 	err := DecodeParams(params, &p)
 	if err == nil {
-		return take(&p)
+		return serve(&p)
 	}
 	if len(params) > 0 && params[0] == '{' {
 		for name := range jsontext.Value(params).Members() {
@@ -80,8 +80,8 @@ func document[P any](params json.RawMessage, take func(*P) error) error {
 	return err
 }
 
-// mistake returns the kind of a mistake in a notification.
-func mistake(err error) string {
+// mistakeKind names the kind of a mistake in a notification, so that each kind is remarked once.
+func mistakeKind(err error) string {
 	var own *Error
 	var core *api.Error
 	switch {
@@ -93,19 +93,19 @@ func mistake(err error) string {
 	return ""
 }
 
-// remark sends the client a remark about its own notifications, each remark once. Remarks below the level warning go only to
-// clients that listen. After maxRemarks remarks, one says that there will be no more.
-func (f *face) remark(what string, level slog.Level, text string) {
-	what = what[:min(len(what), maxRemarkKey)]
+// remark sends the client a remark about its own notifications, once for each key. Remarks below the level warning go only to
+// clients that get the daemon's messages (listen). After maxRemarks remarks, one says that there will be no more.
+func (f *face) remark(key string, level slog.Level, text string) {
+	key = key[:min(len(key), maxRemarkKey)]
 	f.mu.Lock()
-	if level < slog.LevelWarn && f.news == nil || f.remarked[what] || len(f.remarked) > maxRemarks {
+	if level < slog.LevelWarn && f.news == nil || f.remarked[key] || len(f.remarked) > maxRemarks {
 		f.mu.Unlock()
 		return
 	}
 	if f.remarked == nil {
 		f.remarked = map[string]bool{}
 	}
-	f.remarked[what] = true
+	f.remarked[key] = true
 	last := len(f.remarked) > maxRemarks
 	f.mu.Unlock()
 	if last {

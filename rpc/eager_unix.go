@@ -11,10 +11,10 @@ import (
 // An eagerWriter writes to a socket as much as there is room for, and never waits. Only one goroutine at a time may use it.
 type eagerWriter struct {
 	raw  syscall.RawConn
-	try  func(fd uintptr) bool
+	try  func(fd uintptr) bool // writes p once, and stores in n how much of it was written
 	p    []byte
 	n    int
-	next []byte // scratch memory of its user
+	next []byte // the outbox's buffer for the frame to write
 }
 
 // newEagerWriter returns nil if w is no socket: a pipe or a file may block.

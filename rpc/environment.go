@@ -12,8 +12,8 @@ import (
 // environmentMethod carries secrets: records of messages leave its values out.
 const environmentMethod = "agent/environment"
 
-// A ClientEnvironment says where a client would find the agent. A daemon that has no working agent looks there. A folder
-// that is not absolute, a program that is neither an absolute path nor a name, and texts that are too long do not count.
+// A ClientEnvironment says where a client would find the agent. A daemon that has no working agent looks there. It ignores
+// folders that are not absolute, a program that is neither an absolute path nor a name, and texts that are too long.
 type ClientEnvironment struct {
 	Path  string `json:"path,omitempty"`  // its PATH
 	Agent string `json:"agent,omitempty"` // its CURSORD_AGENT
@@ -25,9 +25,9 @@ type EnvironmentParams struct {
 	Variables []string `json:"variables"`
 }
 
-// asks notes where the client would find the agent; nil changes nothing. A daemon without a working agent looks for it again. What
-// a process of an agent says does not count: it would choose the program that later turns start.
-func (f *face) asks(e *ClientEnvironment) {
+// findAgent has a daemon without a working agent look for one, where the client would find it. A nil e stands for what the client has said before.
+// An agent's process is not heard: it would choose the program that later turns start.
+func (f *face) findAgent(e *ClientEnvironment) {
 	if f.agent() != nil {
 		return
 	}
@@ -40,15 +40,15 @@ func (f *face) asks(e *ClientEnvironment) {
 	f.d.Asked(asker)
 }
 
-// environment returns the client's whole environment, if it has sent that; nil: it has not. It asks as asks does.
+// environment returns the client's whole environment for the agents of its turns; nil if the client has not sent it. It calls findAgent first.
 func (f *face) environment() []string {
-	f.asks(nil)
+	f.findAgent(nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.env
 }
 
-// wantsEnvironment returns the member agentEnv of answers: whether the client is to send its environment.
+// wantsEnvironment returns the member agentEnv of answers: config.EnvClient if the client is to send its environment, else "".
 func (f *face) wantsEnvironment() string {
 	if f.d.WantsEnvironment() && f.agent() == nil {
 		return config.EnvClient

@@ -17,7 +17,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 	CodeCancelled      = -32800
-	CodeUnavailable    = -32022 // of api.KindUnavailable
+	CodeUnavailable    = -32022 // the code of api.KindUnavailable
 )
 
 // EndedBefore begins the message of the error for a request whose daemon has ended; the method follows.
@@ -38,7 +38,7 @@ type ErrorData struct {
 	Path      string         `json:"path,omitempty"`      // of workspaceUntrusted: the folder that is to be trusted
 	Diff      *sessions.Diff `json:"diff,omitempty"`      // of conflict: the present state
 	Supported []int          `json:"supported,omitempty"` // of initialize: the protocol versions there are
-	// With unavailable: whether the request may have taken effect, which is not known.
+	// With unavailable: false if the request has certainly had no effect, true if nobody knows.
 	MayHaveHappened *bool `json:"mayHaveHappened,omitempty"`
 }
 
@@ -101,7 +101,7 @@ func codeOf(kind api.ErrorKind) int {
 	}
 }
 
-// wireError turns any error into one that can be sent. It also finds an *Error and an *api.Error that are wrapped.
+// wireError turns any error into one that can be sent. It also finds a wrapped *Error or *api.Error.
 func wireError(err error) *Error {
 	var own *Error
 	var core *api.Error

@@ -29,8 +29,8 @@ type face struct {
 
 	mu       sync.Mutex
 	name     string                 // the name that the client gave itself
-	asker    api.Asker              // what it said about its environment
-	env      []string               // its whole environment, if the daemon wanted it; nil: none
+	asker    api.Asker              // where it would find the agent
+	env      []string               // its whole environment; nil: it has not sent that
 	remarked map[string]bool        // remarks about its notifications
 	subs     map[string]*subscriber // by workspace
 	news     *daemon.MessageReader  // the daemon's own messages; nil before they begin
@@ -41,8 +41,7 @@ func newFace(d *daemon.Daemon, box *outbox) *face {
 	return &face{d: d, box: box, client: d.NewClient(), subs: map[string]*subscriber{}}
 }
 
-// table returns the methods. Requests that may take long run beside the others: questions to the agent's program, and
-// reviews, which stay in order within a workspace.
+// table returns the methods. Requests that may take long run beside the others; reviews stay in order within a workspace.
 func (f *face) table() table {
 	return table{
 		methods: map[string]method{
@@ -58,14 +57,14 @@ func (f *face) table() table {
 			"session/delete":        quick(f.deleteSession),
 			"session/fork":          slow(f.forkSession),
 			"search":                slow(f.search),
-			"session/rewind":        typed(waiting, f.rewindSession),
+			"session/rewind":        typed(deferred, f.rewindSession),
 			"session/export":        slow(f.exportSession),
 			"session/commits":       slow(f.sessionCommits),
 			"session/import":        slow(f.importSession),
 			"item/read":             quick(f.readItem),
 			"turn/list":             quick(f.listTurns),
 			"turn/start":            typed(awaited, f.startTurn),
-			"turn/wait":             typed(waiting, f.waitTurn),
+			"turn/wait":             typed(deferred, f.waitTurn),
 			"turn/steer":            typed(awaited, f.steerTurn),
 			"turn/cancel":           quick(f.cancelTurn),
 			"attempt/list":          slow(f.listAttempts),
@@ -123,7 +122,7 @@ func quick[P, R any](f func(context.Context, *P) (R, error)) method {
 	return typed(inOrder, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
-// encoded gives a method the result type R, which it returns as JSON.
+// encoded returns a method that replies with encoded JSON, and says that R is its result type, for the schema.
 func encoded[R any](m method) method {
 	m.result = reflect.TypeFor[R]()
 	return m
@@ -131,7 +130,7 @@ func encoded[R any](m method) method {
 
 // slow makes a method that runs beside all others.
 func slow[P, R any](f func(context.Context, *P) (R, error)) method {
-	return typed(atOnce, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
+	return typed(concurrent, func(ctx context.Context, p *P, reply func(R, error)) { reply(f(ctx, p)) })
 }
 
 // review makes a method that runs in order with the other reviews of its workspace.
@@ -143,7 +142,7 @@ func review[P, R any](f func(context.Context, *P) (R, error)) method {
 
 // decision makes a review that may have to wait for an agent; others do not wait for it.
 func decision[P, R any](f func(context.Context, *P, func(R, error))) method {
-	m := typed(fromLane, f)
+	m := typed(deferredInLane, f)
 	m.lane = workspaceOf
 	return m
 }
@@ -183,7 +182,7 @@ func (f *face) clientName() string {
 	return f.name
 }
 
-// end is called when the connection ends.
+// end closes the connection's subscriptions and its documents.
 func (f *face) end() {
 	f.mu.Lock()
 	subs, news := f.subs, f.news
@@ -198,9 +197,8 @@ func (f *face) end() {
 	f.d.CloseClient(f.client)
 }
 
-// listen sends the client the daemon's own messages. It is for clients that take notifications, which have subscribed or
-// initialized, and not for scripts that expect an answer in the next line. They get those about the workspaces to which they
-// are subscribed.
+// listen has the daemon's own messages sent to the client from now on: those about the workspaces to which it is subscribed, and those about none.
+// It is called when the client subscribes or initializes. A script that does neither expects nothing but its answers.
 func (f *face) listen() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

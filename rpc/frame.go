@@ -14,7 +14,7 @@ import (
 const (
 	// MaxMessage is the size in bytes of the largest message that the daemon takes.
 	MaxMessage = 16 << 20
-	// HardCap is the size in bytes from which a message is not even skipped: it ends the connection.
+	// HardCap is the size in bytes above which a message is not skipped but ends the connection.
 	HardCap = 256 << 20
 
 	maxHeader = 4 << 10
@@ -114,8 +114,8 @@ func (f *FrameReader) Read() ([]byte, error) {
 }
 
 // Next returns the next message and its bytes, which belong to the caller. For input that is no message it calls refuse with
-// the answer, and with the id to answer (nil for null). Its errors are those of Read except ErrTooLong; refuse was called
-// for a *FrameError too.
+// the error to answer and the id to answer to (nil for null), and reads on. Its errors are those of Read except ErrTooLong; before it
+// returns a *FrameError, it has called refuse.
 func (f *FrameReader) Next(refuse func(id json.RawMessage, e *Error)) (Message, []byte, error) {
 	for {
 		body, err := f.Read()

@@ -10,8 +10,8 @@ const (
 // A gate holds the reader back while too much of what it has read is not yet served.
 type gate struct {
 	mu     sync.Mutex
-	left   *sync.Cond
-	inside int
+	left   *sync.Cond // signalled when a message leaves
+	inside int        // the weight of the messages that have entered and not left
 }
 
 func newGate() *gate {
@@ -20,7 +20,7 @@ func newGate() *gate {
 	return g
 }
 
-// enter waits until there is room for a message with so many bytes of params. It returns the amount to give to leave.
+// enter waits until there is room for a message with so many bytes of params. It returns the weight with which leave is to be called.
 func (g *gate) enter(size int) int {
 	weight := size + messageWeight
 	g.mu.Lock()

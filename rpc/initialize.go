@@ -8,8 +8,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the agent, so
-// the answer can come while the daemon starts.
+// Initialize answers initialize for a program of the given version. It needs no daemon, so the answer can come while the daemon starts. agent is what
+// the caller knows of the agent.
 func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	var p InitializeParams
 	if err := DecodeParams(params, &p); err != nil {
@@ -18,7 +18,7 @@ func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (
 	return p.answer(version, agent)
 }
 
-// features are the names of what clients cannot tell from the methods: members, kinds and words that a daemon knows.
+// features returns names for what clients cannot tell from the list of methods: members, kinds and words that this daemon knows.
 func features() []string {
 	return []string{"acp", "addDirs", "approvals", "autoReview", "conflictHunks", "diffSummary", "images", "isolation", "maybeYours", "recap", "sandbox"}
 }
@@ -54,7 +54,7 @@ func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(Ini
 		return
 	}
 	f.initialized = true
-	f.asks(p.Environment)
+	f.findAgent(p.Environment)
 	result.AgentEnv = f.wantsEnvironment()
 	if p.ClientInfo != nil {
 		f.mu.Lock()

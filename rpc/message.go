@@ -22,8 +22,8 @@ type Message struct {
 // IsResponse reports whether m answers a request.
 func (m *Message) IsResponse() bool { return m.Method == "" }
 
-// ParseMessage checks that body is a request, a notification or a response. If it is not, Message.ID is the id for the
-// answer, nil for null. Member names must match exactly; of two members with one name, the last counts.
+// ParseMessage checks that body is a request, a notification or a response. If it is none, Message.ID is the id with which to answer the error,
+// nil for null. Member names must match exactly; of two members with one name, the last counts.
 func ParseMessage(body []byte) (Message, *Error) {
 	if !utf8.Valid(body) || !json.Valid(body) {
 		return Message{}, &Error{Code: CodeParse, Message: "malformed JSON"}
@@ -59,7 +59,7 @@ func ParseMessage(body []byte) (Message, *Error) {
 	case id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9':
 		m.ID = bytes.Clone(id) // outlives the body
 	case id[0] == 'n' && method == nil && (m.Result != nil || m.Error != nil):
-		// This is how a peer answers what it could not read. Answers to it would go on for ever.
+		// A peer answers so what it could not read. It counts as a response, because two peers that answer it would never end.
 		m.ID = id
 	default:
 		return m, notRequest("an id is a string or a number")

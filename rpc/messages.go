@@ -61,10 +61,10 @@ type AgentInfo struct {
 	Version string `json:"version,omitempty"`
 }
 
-// None are the parameters of methods that take none.
+// None is the type of the parameters of methods that take none.
 type None struct{}
 
-// Done is the result of methods that have none.
+// Done is the type of the result of methods that return nothing.
 type Done struct{}
 
 // WorkspaceParams name a workspace, by any path or file:// URI of it.
@@ -126,7 +126,8 @@ type SessionList struct {
 	NextCursor string              `json:"nextCursor,omitempty"`
 }
 
-// TurnListParams are the parameters of turn/list: a session's turns, or where the sessions of a workspace, or of all, are.
+// TurnListParams are the parameters of turn/list. With SessionID the result has that session's turns. Otherwise it has, of each session of the
+// workspace or of all workspaces, the turns that run or wait, else the latest.
 type TurnListParams struct {
 	Workspace string `json:"workspace,omitempty"`
 	SessionID string `json:"sessionId,omitempty"`
@@ -146,14 +147,14 @@ type SessionParams struct {
 	SessionID string `json:"sessionId"`
 }
 
-// SessionReadParams are the parameters of session/read, which answers with a api.Transcript.
+// SessionReadParams are the parameters of session/read, which answers with an api.Transcript.
 type SessionReadParams struct {
 	SessionID string `json:"sessionId"`
 	Before    string `json:"before,omitempty"` // an item's id; absent: the newest page
 	Limit     int    `json:"limit,omitempty"`
 }
 
-// SessionExportParams are the parameters of session/export, which answers with a api.SessionExport.
+// SessionExportParams are the parameters of session/export, which answers with an api.SessionExport.
 type SessionExportParams struct {
 	SessionID string `json:"sessionId"`
 	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the part before
@@ -285,7 +286,7 @@ type Context struct {
 	Title    string        `json:"title,omitempty"`
 	Items    *[]Diagnostic `json:"items,omitempty"`
 	Data     *string       `json:"data,omitempty"`     // the bytes of an image, in base64
-	MimeType string        `json:"mimeType,omitempty"` // of them; what they are counts
+	MimeType string        `json:"mimeType,omitempty"` // of an image, as the client knows it; the bytes decide
 }
 
 // A Diagnostic is LSP's.
@@ -307,7 +308,7 @@ type TurnSteerParams struct {
 // TurnSteerResult is the result of turn/steer.
 type TurnSteerResult struct {
 	Turn         *sessions.Turn `json:"turn"`
-	QueuedTurnID string         `json:"queuedTurnId,omitempty"` // the turn that takes the text in its place
+	QueuedTurnID string         `json:"queuedTurnId,omitempty"` // a new turn with the text as its prompt, if the running turn did not take it
 }
 
 // TurnParams name a turn.
@@ -357,7 +358,7 @@ type DidCloseParams struct {
 	URI string `json:"uri"`
 }
 
-// GCParams are the parameters of daemon/gc, which answers with a api.Collected.
+// GCParams are the parameters of daemon/gc, which answers with an api.Collected.
 type GCParams struct {
 	DryRun bool `json:"dryRun,omitempty"`
 }
@@ -384,8 +385,8 @@ type StopParams struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// JoinParams are the parameters of daemon/join, which answers with a api.Joined: which program the client is. A
-// daemon of an older build is replaced by it.
+// JoinParams are the parameters of daemon/join, which answers with an api.Joined. They say which program the client is; it replaces a daemon of
+// an older build.
 type JoinParams struct {
 	Version string `json:"version"`
 	Written int64  `json:"written"` // when the program's file was last changed: nanoseconds since 1970

@@ -212,12 +212,12 @@ func (f *face) status(context.Context, *None) (api.Status, error) { return f.d.S
 
 func (f *face) join(_ context.Context, p *JoinParams) (api.Joined, error) {
 	build := endpoint.Build{Version: p.Version, Written: time.Unix(0, p.Written)}
-	if err := f.replaces(build, p.Program); err != nil {
+	if err := f.mayReplace(build, p.Program); err != nil {
 		return api.Joined{}, err
 	}
 	joined := f.d.Join(build, p.Program)
 	if joined.Replaced != "now" {
-		f.asks(p.Environment)
+		f.findAgent(p.Environment)
 	}
 	joined.AgentEnv, joined.Agent = f.wantsEnvironment(), f.d.AgentPath()
 	return joined, nil

@@ -12,8 +12,9 @@ import (
 	"cursord/daemon/endpoint"
 )
 
-// personal are the methods that decide about what agents did or may do or are told in a person's name, those that would end the
-// daemon or hide its findings, and those by which turns would run elsewhere: session/import stores what its file says of turns.
+// personal are the methods that no agent's process may call, in three groups: methods that decide what agents have done, may do or are told by
+// a person; methods that end the daemon, or remove or copy what it has stored; and session/import, agent/environment and daemon/reload, by which
+// an agent could choose where or with what later turns run.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete", "session/rewind",
 	"turn/steer", "attempt/check", "attempt/drop", "approval/answer", "approval/removeRule", "diff/comment", "session/import", "agent/environment",
@@ -45,7 +46,8 @@ func callerOf(d *daemon.Daemon, c net.Conn) *api.Caller {
 	return d.CallerOf(c)
 }
 
-// countsAsAgent returns a function that reports whether a caller counts as an agent's now; agents reports whether any agent runs.
+// countsAsAgent returns a function that reports whether a caller counts as an agent's now; agents reports whether any agent runs. An unknown
+// caller counts as one if an agent ran when it connected, or runs now.
 func countsAsAgent(c api.Caller, agents func() bool) func() bool {
 	always := !c.Unknown || agents() // the agent may end before its request is served
 	return func() bool { return always || agents() }
@@ -59,8 +61,8 @@ func (f *face) agent() *api.Caller {
 	return f.caller
 }
 
-// replaces refuses an agent's program that would become the daemon.
-func (f *face) replaces(b endpoint.Build, program string) error {
+// mayReplace returns an error if an agent's process asks the daemon to become its program.
+func (f *face) mayReplace(b endpoint.Build, program string) error {
 	if program == "" || !f.d.OlderThan(b) || f.agent() == nil {
 		return nil
 	}
@@ -69,8 +71,9 @@ func (f *face) replaces(b endpoint.Build, program string) error {
 	return e
 }
 
-// forAgent returns the table for a process of an agent, while must reports that it counts as one.
-func (t table) forAgent(c api.Caller, must func() bool, log *slog.Logger) table {
+// forAgent returns the table for a process of an agent. It refuses what agents must not do while counts reports that the process counts as an
+// agent's.
+func (t table) forAgent(c api.Caller, counts func() bool, log *slog.Logger) table {
 	message, hint := personalMessage, personalHint
 	if c.Unknown {
 		message, hint = unknownMessage, unknownHint
@@ -79,7 +82,7 @@ func (t table) forAgent(c api.Caller, must func() bool, log *slog.Logger) table 
 		m := t.methods[name]
 		serve := m.serve
 		m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
-			if err := refuse(params); err != nil && must() {
+			if err := refuse(params); err != nil && counts() {
 				log.Warn("refused to a process of an agent", "method", name, "pid", c.PID)
 				reply(nil, err)
 				return
@@ -92,11 +95,11 @@ func (t table) forAgent(c api.Caller, must func() bool, log *slog.Logger) table 
 		guard(name, func(json.RawMessage) error { return &api.Error{Kind: api.KindInvalid, Message: message, Hint: hint} })
 	}
 	for _, name := range []string{"turn/start", "session/create"} {
-		guard(name, func(params json.RawMessage) error { return refused(params, []map[string]refusal{personalParams}) })
+		guard(name, func(params json.RawMessage) error { return refused(params, personalParams) })
 	}
 	if notified := t.notified; notified != nil {
 		t.notified = func(name string, params json.RawMessage) {
-			if strings.HasPrefix(name, "document/") && must() { // a document's text counts as typed by a person
+			if strings.HasPrefix(name, "document/") && counts() { // a document's text counts as typed by a person
 				log.Warn("ignored from a process of an agent", "method", name, "pid", c.PID)
 				return
 			}

@@ -16,8 +16,8 @@ import (
 
 const (
 	maxReplies = 256 << 20 // waiting bytes of answers above which the connection is given up
-	maxNotes   = 4 << 20   // waiting bytes of notifications from which a subscription falls behind
-	notesLow   = 1 << 20   // … and below which it goes on
+	maxNotes   = 4 << 20   // waiting bytes of notifications at which subscriptions fall behind
+	notesLow   = 1 << 20   // waiting bytes of notifications at which they go on
 	noteWeight = 256       // what a notification counts beside its object or text, in bytes
 	maxBatch   = 64        // frames in one write
 	maxEager   = 16 << 10  // largest text of a delta that is written at once, in bytes
@@ -29,11 +29,11 @@ var (
 	errUnreadReplies = errors.New("too many answers wait for a client that does not read")
 )
 
-// An outbox holds everything for one client, in the order in which it was handed in. Handing in never waits. One goroutine
+// An outbox holds the messages for one client, in the order in which they were handed in. Handing in never waits. One goroutine
 // writes. The client may read as slowly as it likes, because what waits for it is bounded.
 type outbox struct {
 	w       io.WriteCloser
-	most    int           // how many bytes of answers may wait
+	most    int           // how many bytes of answers may wait: maxReplies, but for tests
 	done    chan struct{} // closed when the writer has ended
 	wake    chan struct{} // holds a token when there is work for the writer
 	drained chan struct{} // closed by the writer when the outbox finishes and nothing is left
@@ -44,11 +44,11 @@ type outbox struct {
 	mu        sync.Mutex
 	framing   Framing // the writer waits until this is known
 	queue     []*frame
-	replies   int // waiting bytes of answers
-	notes     int // waiting bytes of notifications
-	growing   map[string]*frame
+	replies   int                  // waiting bytes of answers
+	notes     int                  // waiting bytes of notifications
+	growing   map[string]*frame    // by item: its last waiting delta, to which later ones are appended
 	idle      bool                 // the writer waits, and everything before is written
-	waiting   map[resumer]struct{} // resumed once there is room
+	behind    map[resumer]struct{} // resumed once there is room
 	finishing bool
 	finished  bool  // drained is closed
 	err       error // why nothing more can be sent
@@ -73,7 +73,7 @@ func newOutbox(w io.WriteCloser, framing Framing) *outbox {
 		w: w, most: maxReplies, framing: framing,
 		eager: newEagerWriter(w),
 		done:  make(chan struct{}), wake: make(chan struct{}, 1), drained: make(chan struct{}),
-		growing: map[string]*frame{}, waiting: map[resumer]struct{}{},
+		growing: map[string]*frame{}, behind: map[resumer]struct{}{},
 	}
 	go b.run()
 	return b
@@ -85,7 +85,7 @@ func (b *outbox) setFraming(f Framing) {
 	defer b.mu.Unlock()
 	if b.framing == FramingUnknown && f != FramingUnknown {
 		b.framing = f
-		b.signal()
+		b.wakeWriter()
 	}
 }
 
@@ -102,20 +102,20 @@ func (b *outbox) send(body []byte) error {
 	}
 	b.replies += len(body)
 	b.queue = append(b.queue, &frame{body: body, size: len(body)})
-	b.signal()
+	b.wakeWriter()
 	return nil
 }
 
-// leave removes r from those to be resumed; a call that is already under way may still come.
-func (b *outbox) leave(r resumer) {
+// forget removes r from those to be resumed; a call that is already under way may still come.
+func (b *outbox) forget(r resumer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.waiting, r)
+	delete(b.behind, r)
 }
 
-// notify hands in a notification. It returns false if too much waits already. After the connection's end it accepts
-// everything and drops it. If the notification waits, or was refused, it resumes from (unless nil) when the notification has
-// been written and there is room for more.
+// notify hands in a notification. It returns false if too much waits already; from, unless nil, is resumed once there is room. from is also resumed
+// after a notification that had to wait, when that is written and there is room for more. After the connection's end notify accepts everything and
+// drops it.
 func (b *outbox) notify(n *daemon.Notification, from resumer) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,10 +123,10 @@ func (b *outbox) notify(n *daemon.Notification, from resumer) bool {
 		return true
 	}
 	if b.notes >= maxNotes {
-		b.waits(from)
+		b.resumeLaterLocked(from)
 		return false
 	}
-	if n.Delta != nil && (b.mergeLocked(n.Delta) || b.writeLocked(n)) {
+	if n.Delta != nil && (b.mergeLocked(n.Delta) || b.writeEagerlyLocked(n)) {
 		return true
 	}
 	f := &frame{note: n, from: from, size: noteWeight + len(n.JSON)}
@@ -138,14 +138,14 @@ func (b *outbox) notify(n *daemon.Notification, from resumer) bool {
 	}
 	b.notes += f.size
 	b.queue = append(b.queue, f)
-	b.signal()
+	b.wakeWriter()
 	return true
 }
 
-// waits notes that from is to be resumed. b.mu must be held.
-func (b *outbox) waits(from resumer) {
+// resumeLaterLocked notes that from, unless nil, is to be resumed. b.mu must be held.
+func (b *outbox) resumeLaterLocked(from resumer) {
 	if from != nil {
-		b.waiting[from] = struct{}{}
+		b.behind[from] = struct{}{}
 	}
 }
 
@@ -168,9 +168,9 @@ func (b *outbox) mergeLocked(d *daemon.Delta) bool {
 	return true
 }
 
-// writeLocked writes a delta at once if nothing waits and the client has room for it, which saves the detour through the
-// writer. It never waits. b.mu must be held.
-func (b *outbox) writeLocked(n *daemon.Notification) bool {
+// writeEagerlyLocked writes a delta at once if nothing waits before it, which saves the detour through the writer. What the socket has no room
+// for goes to the queue. It never waits, and returns false if it has taken nothing. b.mu must be held.
+func (b *outbox) writeEagerlyLocked(n *daemon.Notification) bool {
 	if b.eager == nil || !b.idle || len(b.queue) > 0 || b.framing == FramingUnknown || len(n.Delta.Text) > maxEager {
 		return false
 	}
@@ -183,11 +183,12 @@ func (b *outbox) writeLocked(n *daemon.Notification) bool {
 	rest := slices.Clone(out[sent:])
 	b.queue = append(b.queue, &frame{note: n, rest: rest, size: len(rest)})
 	b.notes += len(rest)
-	b.signal()
+	b.wakeWriter()
 	return true
 }
 
-func (b *outbox) signal() {
+// wakeWriter tells the writer that there may be work for it.
+func (b *outbox) wakeWriter() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -208,7 +209,7 @@ func (b *outbox) failLocked(err error) {
 	b.err = err
 	b.queue, b.growing = nil, map[string]*frame{}
 	b.replies, b.notes = 0, 0
-	b.signal()
+	b.wakeWriter()
 	// Closing a connection may wait for its writer, which may wait for b.mu.
 	go b.w.Close()
 }
@@ -226,7 +227,7 @@ func (b *outbox) finish(hurry <-chan struct{}) {
 	b.mu.Lock()
 	b.finishing = true
 	b.mu.Unlock()
-	b.signal()
+	b.wakeWriter()
 	written := func(more <-chan struct{}, limit <-chan time.Time) bool {
 		select {
 		case <-b.drained:
@@ -252,8 +253,8 @@ func (b *outbox) finish(hurry <-chan struct{}) {
 	}
 }
 
-// take returns the frames of the next write, or false if there will be none.
-func (b *outbox) take() ([]*frame, bool) {
+// nextBatch waits for frames and returns those of the next write, or false if there will be none.
+func (b *outbox) nextBatch() ([]*frame, bool) {
 	for {
 		b.mu.Lock()
 		switch {
@@ -286,12 +287,13 @@ func (b *outbox) take() ([]*frame, bool) {
 	}
 }
 
+// run is the writer.
 func (b *outbox) run() {
 	defer close(b.done)
 	w := bufio.NewWriterSize(b.w, 64<<10)
 	var header []byte
 	for {
-		batch, ok := b.take()
+		batch, ok := b.nextBatch()
 		if !ok {
 			return
 		}
@@ -331,17 +333,17 @@ func (b *outbox) written(batch []*frame) []resumer {
 	for i, f := range batch {
 		if f.note != nil {
 			b.notes -= f.size
-			b.waits(f.from)
+			b.resumeLaterLocked(f.from)
 		} else {
 			b.replies -= f.size
 		}
 		batch[i] = nil
 	}
-	if b.notes > notesLow || len(b.waiting) == 0 {
+	if b.notes > notesLow || len(b.behind) == 0 {
 		return nil
 	}
-	room := slices.Collect(maps.Keys(b.waiting))
-	clear(b.waiting)
+	room := slices.Collect(maps.Keys(b.behind))
+	clear(b.behind)
 	return room
 }
 

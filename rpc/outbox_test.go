@@ -318,7 +318,7 @@ func TestOnlyThoseThatWaitAreResumed(t *testing.T) {
 		continue
 	}
 	require.False(t, box.notify(changed(sessions.KindTurn, "t", 100, 1), members[1]))
-	box.leave(members[1])
+	box.forget(members[1])
 	_, err = reader.Read()
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return members[0].resumed.Load() == 2 }, 10*time.Second, time.Millisecond)

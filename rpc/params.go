@@ -102,7 +102,7 @@ func decodeValue(value json.RawMessage, v reflect.Value, path string) *Error {
 	}
 }
 
-// describe says of which kind a value of a plain type must be.
+// describe says in words what a value of a plain type is.
 func describe(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -19,11 +19,11 @@ var ofTurns = map[string]refusal{
 	"approvals": {message: "a session does not keep it", hint: "send it with each turn/start", except: `"ask"`},
 }
 
-// refusing returns m, but refuses the parameters in lists. As everywhere, null counts as absent.
-func refusing(m method, lists ...map[string]refusal) method {
+// refusing returns m, but refuses the parameters in list. As everywhere, null counts as absent.
+func refusing(m method, list map[string]refusal) method {
 	serve := m.serve
 	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
-		if err := refused(params, lists); err != nil {
+		if err := refused(params, list); err != nil {
 			reply(nil, err)
 			return
 		}
@@ -32,23 +32,19 @@ func refusing(m method, lists ...map[string]refusal) method {
 	return m
 }
 
-func refused(params json.RawMessage, lists []map[string]refusal) error {
+// refused returns the error for the first of params that list refuses, or nil.
+func refused(params json.RawMessage, list map[string]refusal) error {
 	if len(params) == 0 || params[0] != '{' {
 		return nil // the method reports the error
 	}
-	var bad *Error
 	for name, value := range jsontext.Value(params).Members() {
-		for _, list := range lists {
-			r, ok := list[string(name)]
-			if !ok || bad != nil || value[0] == 'n' || r.except != "" && string(value) == r.except {
-				continue
-			}
-			bad = invalid(string(name), r.message)
-			bad.Data.Hint = r.hint
+		r, ok := list[string(name)]
+		if !ok || value[0] == 'n' || r.except != "" && string(value) == r.except {
+			continue
 		}
+		bad := invalid(string(name), r.message)
+		bad.Data.Hint = r.hint
+		return bad
 	}
-	if bad == nil {
-		return nil
-	}
-	return bad
+	return nil
 }

@@ -84,6 +84,7 @@ func (f *face) place(_ context.Context, p *MergeParams) (PlaceResult, error) {
 	return PlaceResult{nonNil(list)}, err
 }
 
+// stepped returns a reply to an undo, a redo or a merge that tells the client what was decided.
 func stepped(reply func(UndoResult, error)) func(api.Decided, error) {
 	return func(decided api.Decided, err error) {
 		reply(UndoResult{nonNil(decided.Diffs), decided.Edits, decided.Step}, err)

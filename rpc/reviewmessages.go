@@ -22,7 +22,7 @@ type UnifiedResult struct {
 	Patch string `json:"patch"`
 }
 
-// DecideParams are the parameters of diff/accept and diff/reject, which answer with a api.Decided. Exactly one of
+// DecideParams are the parameters of diff/accept and diff/reject, which answer with an api.Decided. Exactly one of
 // Hunks, Path, TurnID and All selects.
 type DecideParams struct {
 	Workspace string         `json:"workspace"`
@@ -34,8 +34,8 @@ type DecideParams struct {
 	Lines     *api.LineRange `json:"lines,omitempty"`
 	Comment   string         `json:"comment,omitempty"`
 	Both      bool           `json:"both,omitempty"`    // of conflicts: the person's lines stay in front of the agent's
-	Replace   bool           `json:"replace,omitempty"` // of isolated hunks where a person has changed the same lines: these go
-	AsEdits   bool           `json:"asEdits,omitempty"` // documents that this client has open are changed by edits, also saved ones
+	Replace   bool           `json:"replace,omitempty"` // of isolated hunks where a person has changed the same lines: the person's lines go
+	AsEdits   bool           `json:"asEdits,omitempty"` // the result has edits for documents that this client has open, also for those without unsaved changes
 }
 
 // MergeParams are the parameters of diff/merge and diff/place.
@@ -44,15 +44,15 @@ type MergeParams struct {
 	Path      string `json:"path"`
 }
 
-// UndoParams are the parameters of diff/undo. With Decision it is refused unless that is the latest one.
+// UndoParams are the parameters of diff/undo, which is refused if Decision is given and is not the latest decision.
 type UndoParams struct {
 	Workspace string `json:"workspace"`
 	Decision  uint64 `json:"decision,omitempty"`
-	AsEdits   bool   `json:"asEdits,omitempty"` // what edits have changed in a document that this client has open is changed by edits
+	AsEdits   bool   `json:"asEdits,omitempty"` // what the decision changed by edits is changed back by edits, in documents that this client has open
 	DryRun    bool   `json:"dryRun,omitempty"`  // only say which decision is the latest
 }
 
-// RedoParams are the parameters of diff/redo. With Decision it is refused unless that was undone last.
+// RedoParams are the parameters of diff/redo, which is refused if Decision is given and is not the one that was undone last.
 type RedoParams struct {
 	Workspace string `json:"workspace"`
 	Decision  uint64 `json:"decision,omitempty"`

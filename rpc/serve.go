@@ -57,7 +57,7 @@ func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, lo
 	serveConn(ctx, rwc, d, nil, log)
 }
 
-// serveConn is ServeConn for a connection made by an agent's process; nil: by a person's.
+// serveConn is ServeConn for a connection that caller, an agent's process, has made; nil: a person's process has.
 func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, caller *api.Caller, log *slog.Logger) {
 	left := d.ClientJoined()
 	defer left()

@@ -21,11 +21,11 @@ type SetTraceParams struct {
 	Value string `json:"value"`
 }
 
-// LogTraceParams are the parameters of $/logTrace. A client gets it that asked for it by $/setTrace, or by the member trace
+// LogTraceParams are the parameters of $/logTrace. Clients get it that have asked for it, by $/setTrace or the member trace
 // of initialize.
 type LogTraceParams struct {
 	Message string `json:"message"`
-	Verbose string `json:"verbose,omitempty"` // of the level verbose: parameters, results, errors
+	Verbose string `json:"verbose,omitempty"` // at the level verbose: the parameters, or the result
 }
 
 // A tracing tells a client what its connection does, as LSP defines it: the requests and notifications that arrive, and the
@@ -65,7 +65,8 @@ func (t *tracing) setFrom(params json.RawMessage, member string) {
 	}
 }
 
-func (t *tracing) say(detail json.RawMessage, what, format string, args ...any) {
+// log sends a $/logTrace with a formatted message. At the level verbose, detail goes along, behind its name what.
+func (t *tracing) log(detail json.RawMessage, what, format string, args ...any) {
 	level := t.level.Load()
 	if level == traceOff || t.send == nil {
 		return
@@ -86,11 +87,11 @@ func (t *tracing) request(c *call) {
 	if c.name == environmentMethod {
 		params = hideEnvironment(params)
 	}
-	t.say(params, "Params", "Received request '%s - (%s)'.", c.name, c.id.Str)
+	t.log(params, "Params", "Received request '%s - (%s)'.", c.name, c.id.Str)
 }
 
 func (t *tracing) notification(method string, params json.RawMessage) {
-	t.say(params, "Params", "Received notification '%s'.", method)
+	t.log(params, "Params", "Received notification '%s'.", method)
 }
 
 func (t *tracing) response(c *call, r *jsonrpc2.Response) {
@@ -99,12 +100,12 @@ func (t *tracing) response(c *call, r *jsonrpc2.Response) {
 	}
 	took := time.Since(c.began).Milliseconds()
 	if r.Error != nil {
-		t.say(nil, "", "Sending response '%s - (%s)'. Processing request took %dms. Request failed: %s (%d).", c.name, c.id.Str, took, r.Error.Message, r.Error.Code)
+		t.log(nil, "", "Sending response '%s - (%s)'. Processing request took %dms. Request failed: %s (%d).", c.name, c.id.Str, took, r.Error.Message, r.Error.Code)
 		return
 	}
 	var result json.RawMessage
 	if r.Result != nil {
 		result = *r.Result
 	}
-	t.say(result, "Result", "Sending response '%s - (%s)'. Processing request took %dms.", c.name, c.id.Str, took)
+	t.log(result, "Result", "Sending response '%s - (%s)'. Processing request took %dms.", c.name, c.id.Str, took)
 }

@@ -16,8 +16,8 @@ import (
 // flushLimit bounds how long this end, before it ends, waits for the other end to read what is left.
 const flushLimit = 5 * time.Second
 
-// A stream is the jsonrpc2.ObjectStream of a connection that is served. It passes only good messages to the library and answers
-// the others itself. Parameters and results bypass the library (received, sending), which would decode and encode them again and
+// A stream is the jsonrpc2.ObjectStream of a connection that is served. It passes only well-formed messages to the library and
+// answers the others itself. Parameters and results bypass the library (received, sending), which would decode and encode them again and
 // thereby change them. A request's id passes through the library as a string that holds the id's raw JSON, and so comes back
 // unchanged.
 type stream struct {

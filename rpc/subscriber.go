@@ -67,7 +67,7 @@ func (s *subscriber) mute() {
 // close ends the subscription.
 func (s *subscriber) close() {
 	s.mute()
-	s.box.leave(s)
+	s.box.forget(s)
 	s.mu.Lock()
 	sub := s.sub
 	s.mu.Unlock()
