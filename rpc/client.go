@@ -78,6 +78,7 @@ func (c *Client) refuse(id json.RawMessage, e *Error) {
 	_ = c.box.send(AppendResponse(nil, id, nil, e))
 }
 
+// handle gives an answer to whoever waits for it and a notification to onNotify, and refuses requests, which a daemon does not make.
 func (c *Client) handle(m *Message) {
 	switch {
 	case m.IsResponse():

@@ -1,6 +1,5 @@
-// Package dial finds the user's daemon, starts it if none runs, and connects to it. It owns a process that it has started
-// until that listens, and the advice about a daemon that does not start or answer. Connect gives a program a client; package
-// join builds on this package a connection that goes on with the next daemon.
+// Package dial finds the user's daemon, starts it if none runs, and connects to it. It says why a daemon did not start, and what to do about one
+// that does not answer. Connect gives a program a client. Package join uses this package for a connection that goes on with the next daemon.
 package dial
 
 import (
@@ -37,7 +36,7 @@ type Options struct {
 	// Program is the cursord to start if no daemon runs; "": the one on PATH.
 	Program string
 	// If the caller is Program itself, Version is its build, and Written is when its file was last changed: a daemon of an
-	// older build then gives way to it. With "", no daemon does.
+	// older build then gives way to Program. With "", no daemon gives way.
 	Version string
 	Written time.Time
 	// OnNotify gets the notifications, as in rpc.NewClient; it may be nil.
@@ -67,7 +66,8 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// If two daemons start at once in different environments, only one gets the database.
+	// isElsewhere finds the daemon again and reports whether it is at another place now: if two daemons start at once in different
+	// environments, only one gets the database.
 	isElsewhere := func() bool {
 		now, err := endpoint.FindDaemon()
 		moved := err == nil && now.Socket != dirs.Socket
@@ -112,7 +112,7 @@ func Connect(ctx context.Context, o Options) (*rpc.Client, error) {
 				*o.Joined = joined
 			}
 			if joined.AgentEnv == config.EnvClient {
-				// A daemon that does not accept it reports that at the turn.
+				// If the daemon does not accept it, a turn's error says so.
 				_ = CallInTime(ctx, dirs, client, o.Waiting, "agent/environment", Environment(), nil)
 			}
 			return client, nil // any other error means that the daemon does not know the request
@@ -135,7 +135,8 @@ func Silent(dirs endpoint.Dirs) string {
 }
 
 // CallInTime is client.Call for a request that the daemon of dirs answers at once unless it hangs. After SilentLimit it
-// calls waiting, which may be nil, once with advice. After MuteLimit it returns a *SilentError.
+// calls waiting, which may be nil, once with advice. After MuteLimit it returns a *SilentError. For a daemon that is still starting, it does neither
+// within three times StartLimit.
 func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, waiting func(advice string), method string, params, result any) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,7 +150,7 @@ func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, wai
 			return err
 		case <-time.After(SilentLimit):
 		}
-		if time.Since(since) > SilentLimit+SilentLimit/2 { // this process had been stopped
+		if time.Since(since) > SilentLimit+SilentLimit/2 { // this process was suspended
 			continue
 		}
 		if waited += SilentLimit; !endpoint.Serving(dirs.Socket) && waited < 3*StartLimit {
@@ -167,14 +168,14 @@ func CallInTime(ctx context.Context, dirs endpoint.Dirs, client *rpc.Client, wai
 	}
 }
 
-// Dial connects to the daemon of dirs; if none runs, it starts program ("": the cursord on PATH). If several clients start
-// one at once, one daemon wins, and all connect to it.
+// Dial connects to the daemon of dirs; if none runs, it starts program ("": the cursord on PATH). If several clients each start
+// a daemon at once, one daemon stays, and all connect to it.
 func Dial(ctx context.Context, dirs endpoint.Dirs, program string) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, StartLimit)
 	defer cancel()
-	var child *starting
+	var child *process
 	var ended <-chan error
-	var pause time.Duration // before another is started
+	var pause time.Duration // before the next daemon is started
 	for {
 		conn, err := endpoint.Dial(ctx, dirs.Socket)
 		switch {
@@ -196,9 +197,9 @@ func Dial(ctx context.Context, dirs endpoint.Dirs, program string) (*Conn, error
 		select {
 		case err := <-ended:
 			if err != nil {
-				return nil, child.didNotStart(err)
+				return nil, child.startError(err)
 			}
-			child, ended = nil, nil // it gave way to another daemon, which may have ended since
+			child, ended = nil, nil // it found another daemon, which may have ended since
 		case <-ctx.Done():
 			return nil, startTimeout(dirs, child != nil)
 		case <-time.After(StartPoll):
@@ -213,17 +214,17 @@ func startTimeout(dirs endpoint.Dirs, started bool) error {
 	return fmt.Errorf("the daemon (process %d) does not accept connections: \"cursord stop --force\" ends it; its log is %s", endpoint.LockHolder(dirs.Socket), dirs.Log())
 }
 
-// A starting is a daemon's process that will listen, or end.
-type starting struct {
-	config string // the file of its settings
-	log    string
-	from   int64      // where its part of the log begins
-	ended  chan error // gets one value, when the process ends
+// A process is that of a daemon which Dial has started.
+type process struct {
+	config  string // the file of its settings
+	log     string
+	logFrom int64      // where its part of the log begins
+	ended   chan error // gets one value, when the process ends
 }
 
 // start starts a daemon in the background, with our environment and with its output going to the log. It gets a session of
 // its own, so that it outlives this process and its terminal.
-func start(dirs endpoint.Dirs, program string) (*starting, error) {
+func start(dirs endpoint.Dirs, program string) (*process, error) {
 	if err := dirs.MakeState(); err != nil {
 		return nil, err
 	}
@@ -245,30 +246,30 @@ func start(dirs endpoint.Dirs, program string) (*starting, error) {
 	cmd.Dir = dirs.State // not our directory, which may be on a disk that is to be unmounted
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = Detached()
-	keepFiles()
+	closeFilesOnExec()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &starting{config: dirs.Config, log: dirs.Log(), from: from, ended: make(chan error, 1)}
-	go func() { s.ended <- cmd.Wait() }()
-	return s, nil
+	p := &process{config: dirs.Config, log: dirs.Log(), logFrom: from, ended: make(chan error, 1)}
+	go func() { p.ended <- cmd.Wait() }()
+	return p, nil
 }
 
-// didNotStart returns why the process, which ended with err, could not serve. Wrong settings come as config.Mistakes, and with
+// startError says why the process, which ended with err, could not serve. An error about wrong settings wraps config.Mistakes and says
 // how to mend them.
-func (s *starting) didNotStart(err error) error {
-	if _, _, wrong := config.Load(s.config); wrong != nil {
-		if mend := config.Mend(s.config, wrong); mend != "" {
+func (p *process) startError(err error) error {
+	if _, _, wrong := config.Load(p.config); wrong != nil {
+		if mend := config.Mend(p.config, wrong); mend != "" {
 			return fmt.Errorf("the daemon did not start: %w\n%s", wrong, mend)
 		}
 	}
-	return fmt.Errorf("the daemon did not start: %s (its log is %s)", s.lastWords(err), s.log)
+	return fmt.Errorf("the daemon did not start: %s (its log is %s)", p.lastWords(err), p.log)
 }
 
 // A Conn is a connection to a daemon; Dial may have started that daemon.
 type Conn struct {
 	*net.UnixConn
-	child *starting // nil if we have started none
+	child *process // the daemon that Dial has started, or nil
 }
 
 // StartError is for a connection that has ended before the daemon's first answer. It returns why the daemon that Dial has
@@ -281,9 +282,9 @@ func (c *Conn) StartError() error {
 	select {
 	case err := <-c.child.ended:
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitFailed {
-			return c.child.didNotStart(err)
+			return c.child.startError(err)
 		}
-	case <-time.After(SilentLimit): // another daemon has ended
+	case <-time.After(SilentLimit): // our process lives, so the connection was to another daemon
 	}
 	return nil
 }
@@ -291,15 +292,15 @@ func (c *Conn) StartError() error {
 // exitFailed is the exit status of a daemon that could not serve and has logged the reason.
 const exitFailed = 1
 
-// lastWords returns what the process logged last; it ended with err.
-func (s *starting) lastWords(err error) string {
-	f, openErr := endpoint.OpenRegular(s.log, os.O_RDONLY, 0)
+// lastWords returns what the process logged last, or the text of err, with which it ended.
+func (p *process) lastWords(err error) string {
+	f, openErr := endpoint.OpenRegular(p.log, os.O_RDONLY, 0)
 	if openErr != nil {
 		return err.Error()
 	}
 	defer f.Close()
 	const enough = 64 << 10
-	b, readErr := io.ReadAll(io.NewSectionReader(f, s.from, enough))
+	b, readErr := io.ReadAll(io.NewSectionReader(f, p.logFrom, enough))
 	if readErr != nil {
 		return err.Error()
 	}

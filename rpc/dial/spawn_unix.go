@@ -11,10 +11,9 @@ import (
 // Detached returns attributes that make a process the leader of a session without a terminal.
 func Detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// keepFiles keeps the processes that we start from inheriting the files that this process was started with, such as a lock
-// or the end of a pipe: a daemon would hold them for as long as it runs. Go already does that for files that this process
-// has opened.
-func keepFiles() {
+// closeFilesOnExec has the processes that we start not inherit the files that this process was started with, such as a lock
+// or the end of a pipe: a daemon would hold them for as long as it runs. For files that this process opens, Go sees to that.
+func closeFilesOnExec() {
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return // a daemon that holds too many files is better than none

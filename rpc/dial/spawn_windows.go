@@ -11,5 +11,5 @@ func Detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// keepFiles does nothing: on Windows a process inherits only what it is given.
-func keepFiles() {}
+// closeFilesOnExec does nothing: on Windows a process inherits only what it is given.
+func closeFilesOnExec() {}

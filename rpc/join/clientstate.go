@@ -10,34 +10,34 @@ import (
 	"cursord/rpc"
 )
 
-// clientState is what an editor has said about itself, which each new daemon must get again. Whoever holds the joiner's
-// order owns it.
+// clientState is what an editor has said about itself, which each new daemon must get again. It belongs to whoever holds the joiner's
+// order.
 type clientState struct {
-	initialize json.RawMessage          // params; nil if the joiner has not answered any
-	greeted    bool                     // it has answered one, even if without params
-	trace      json.RawMessage          // params of the latest $/setTrace
-	documents  map[string]*openDocument // by path, else by URI
-	opened     uint64
+	initialize json.RawMessage          // the params of initialize; nil if there were none
+	greeted    bool                     // the joiner has answered initialize
+	trace      json.RawMessage          // the params of the latest $/setTrace
+	documents  map[string]*openDocument // by path; a URI that is no path stands for itself
+	opened     uint64                   // how many documents were opened so far
 }
 
 // An openDocument is the state that a document/didOpen would report now.
 type openDocument struct {
-	order   uint64
+	order   uint64 // the documents are opened again in this order
 	version int
 	params  json.RawMessage
 }
 
 // record keeps what a notification of the editor says about it.
-func (k *clientState) record(m *rpc.Message) {
+func (s *clientState) record(m *rpc.Message) {
 	switch m.Method {
 	case "$/setTrace":
-		k.trace = m.Params
+		s.trace = m.Params
 	case "document/didOpen", "document/didChange", "document/didSave", "document/didClose":
-		k.recordDocument(m)
+		s.recordDocument(m)
 	}
 }
 
-func (k *clientState) recordDocument(m *rpc.Message) {
+func (s *clientState) recordDocument(m *rpc.Message) {
 	var p struct {
 		URI     string          `json:"uri"`
 		Version *int            `json:"version,omitempty"`
@@ -55,14 +55,14 @@ func (k *clientState) recordDocument(m *rpc.Message) {
 	if err != nil {
 		name = p.URI
 	}
-	d := k.documents[name]
+	d := s.documents[name]
 	switch m.Method {
 	case "document/didOpen":
-		if k.documents == nil {
-			k.documents = map[string]*openDocument{}
+		if s.documents == nil {
+			s.documents = map[string]*openDocument{}
 		}
-		k.opened++
-		k.documents[name] = &openDocument{order: k.opened, version: version, params: m.Params}
+		s.opened++
+		s.documents[name] = &openDocument{order: s.opened, version: version, params: m.Params}
 	case "document/didChange":
 		if d != nil && p.Version != nil && p.Text != nil && version > d.version {
 			d.version, d.params = version, m.Params
@@ -81,19 +81,19 @@ func (k *clientState) recordDocument(m *rpc.Message) {
 			d.params = saved
 		}
 	case "document/didClose":
-		delete(k.documents, name)
+		delete(s.documents, name)
 	}
 }
 
-// messages returns the messages for a new daemon; initializeID is the id of the initialize request.
-func (k *clientState) messages(initializeID json.RawMessage) (list [][]byte) {
-	if k.greeted {
-		list = append(list, rpc.AppendRequest(nil, initializeID, "initialize", k.initialize))
+// messages returns the messages that tell a new daemon the state; initializeID is the id of the initialize request.
+func (s *clientState) messages(initializeID json.RawMessage) (list [][]byte) {
+	if s.greeted {
+		list = append(list, rpc.AppendRequest(nil, initializeID, "initialize", s.initialize))
 	}
-	if k.trace != nil {
-		list = append(list, rpc.AppendRequest(nil, nil, "$/setTrace", k.trace))
+	if s.trace != nil {
+		list = append(list, rpc.AppendRequest(nil, nil, "$/setTrace", s.trace))
 	}
-	open := slices.SortedFunc(maps.Values(k.documents), func(a, b *openDocument) int { return cmp.Compare(a.order, b.order) })
+	open := slices.SortedFunc(maps.Values(s.documents), func(a, b *openDocument) int { return cmp.Compare(a.order, b.order) })
 	for _, d := range open {
 		list = append(list, rpc.AppendRequest(nil, nil, "document/didOpen", d.params))
 	}

@@ -14,18 +14,18 @@ import (
 	"cursord/sessions"
 )
 
-// A cursor knows which changes of its workspaces an editor has got, so that another daemon can continue from there. It reads
-// passing messages as bytes if they look as our daemon writes them: decoding each would cost more than passing it on.
+// A cursor knows which changes the editor has got of the workspaces to which it is subscribed, so that another daemon can continue from there.
+// It does not decode messages that look as our daemon writes them, because decoding costs more than passing them on.
 type cursor struct {
-	workspaces map[string]*subscription
-	texts      map[string]*growingText // items whose text grows, by id
-	missing    map[string]int          // since the last daemon was lost: how many bytes of them the editor has
+	workspaces map[string]*subscription // by the daemon's names
+	texts      map[string]*growingText  // items whose text grows, by id
+	missing    map[string]int           // of items whose text was growing when the daemon was lost: how many bytes of it the editor has
 }
 
 // A subscription is the editor's, to a workspace.
 type subscription struct {
-	workspace string // the daemon's name for it
-	names     []string
+	workspace string                     // the daemon's name for it
+	names     []string                   // the editor's names for it
 	params    map[string]json.RawMessage // of the editor's workspace/subscribe
 	epoch     string
 	after     *uint64 // the last seq that the editor got; nil: none yet
@@ -33,7 +33,7 @@ type subscription struct {
 
 // A growingText is the last message about an item whose text grows.
 type growingText struct {
-	delta bool
+	delta bool // it is an item/delta, else an item/changed
 	body  []byte
 }
 
@@ -48,30 +48,30 @@ var (
 	answerHead   = []byte(`{"jsonrpc":"2.0","id":`)
 )
 
-// observe looks at a notification on its way to the editor. It returns what the editor must get first: text of an item that
-// it missed while there was no daemon; mostly nil.
-func (p *cursor) observe(body []byte) (before [][]byte) {
+// observe looks at a notification on its way to the editor. It returns what the editor must get before it: the text of an item that
+// the editor missed while there was no daemon, else nil.
+func (c *cursor) observe(body []byte) (before [][]byte) {
 	if bytes.HasPrefix(body, deltaHead) {
 		if id, ok := textAfter(body, `"itemId":"`); ok {
-			p.grown(id, body)
+			c.sawDelta(id, body)
 			return nil
 		}
 	} else if kind, workspace, seq, rest, ok := changedParts(body); ok {
-		p.advance(workspace, seq)
+		c.advance(workspace, seq)
 		if string(kind) != "item" {
 			return nil
 		}
 		if id, ok := bytes.CutPrefix(rest, []byte(`,"item":{"id":"`)); ok {
 			if id, ok := plainText(id); ok {
-				return p.itemChanged(id, body)
+				return c.itemChanged(id, body)
 			}
 		}
 	}
-	return p.observeOther(body)
+	return c.observeOther(body)
 }
 
 // observeOther is observe for a message that is not as our daemon writes it.
-func (p *cursor) observeOther(body []byte) [][]byte {
+func (c *cursor) observeOther(body []byte) [][]byte {
 	m, bad := rpc.ParseMessage(body)
 	if bad != nil {
 		return nil
@@ -86,19 +86,20 @@ func (p *cursor) observeOther(body []byte) [][]byte {
 		return nil
 	}
 	if m.Method == "item/delta" {
-		p.grown([]byte(n.ItemID), body)
+		c.sawDelta([]byte(n.ItemID), body)
 	}
 	if n.Seq > 0 {
-		p.advance([]byte(n.Workspace), n.Seq)
+		c.advance([]byte(n.Workspace), n.Seq)
 	}
 	if n.Item != nil {
-		return p.itemChanged([]byte(n.Item.ID), body)
+		return c.itemChanged([]byte(n.Item.ID), body)
 	}
 	return nil
 }
 
-func (p *cursor) advance(workspace []byte, seq uint64) {
-	if s := p.workspaces[string(workspace)]; s != nil {
+// advance notes that the editor has got all changes of a workspace up to seq.
+func (c *cursor) advance(workspace []byte, seq uint64) {
+	if s := c.workspaces[string(workspace)]; s != nil {
 		if s.after == nil {
 			s.after = new(uint64)
 		}
@@ -106,24 +107,25 @@ func (p *cursor) advance(workspace []byte, seq uint64) {
 	}
 }
 
-func (p *cursor) grown(id, body []byte) {
-	if len(p.missing) > 0 {
-		delete(p.missing, string(id))
+// sawDelta notes the latest delta of an item.
+func (c *cursor) sawDelta(id, body []byte) {
+	if len(c.missing) > 0 {
+		delete(c.missing, string(id))
 	}
-	t := p.texts[string(id)]
+	t := c.texts[string(id)]
 	if t == nil {
 		t = &growingText{}
-		p.texts[string(id)] = t
+		c.texts[string(id)] = t
 	}
 	t.delta, t.body = true, append(t.body[:0], body...)
 }
 
 // itemChanged looks at a message with the state of an item.
-func (p *cursor) itemChanged(id, body []byte) (before [][]byte) {
-	if len(p.missing) > 0 {
-		if had, ok := p.missing[string(id)]; ok {
-			delete(p.missing, string(id))
-			before = fill(body, had)
+func (c *cursor) itemChanged(id, body []byte) (before [][]byte) {
+	if len(c.missing) > 0 {
+		if had, ok := c.missing[string(id)]; ok {
+			delete(c.missing, string(id))
+			before = missedDeltas(body, had)
 		}
 	}
 	kind, _ := textAfter(body, `"kind":"`)
@@ -131,17 +133,17 @@ func (p *cursor) itemChanged(id, body []byte) (before [][]byte) {
 	growing := string(status) == string(sessions.ItemRunning) &&
 		(string(kind) == string(sessions.ItemAssistant) || string(kind) == string(sessions.ItemThinking))
 	if !growing {
-		if len(p.texts) > 0 {
-			delete(p.texts, string(id))
+		if len(c.texts) > 0 {
+			delete(c.texts, string(id))
 		}
 		return before
 	}
-	p.texts[string(id)] = &growingText{body: bytes.Clone(body)}
+	c.texts[string(id)] = &growingText{body: bytes.Clone(body)}
 	return before
 }
 
-// fill returns the deltas that add to the first had bytes of an item's text; none if there is no more.
-func fill(body []byte, had int) (deltas [][]byte) {
+// missedDeltas returns the deltas that complete the text of the item in body, an item/changed, for an editor that has its first had bytes.
+func missedDeltas(body []byte, had int) (deltas [][]byte) {
 	var m struct{ Params rpc.ItemChanged }
 	if json.Unmarshal(body, &m) != nil || m.Params.Item == nil {
 		return nil
@@ -181,16 +183,16 @@ func (t *growingText) length() int {
 	return len(m.Params.Item.Text)
 }
 
-// lost notes that the daemon is gone.
-func (p *cursor) lost() {
-	for id, t := range p.texts {
-		p.missing[id] = t.length()
+// daemonLost notes how much of each growing item the editor has, now that the daemon is gone.
+func (c *cursor) daemonLost() {
+	for id, t := range c.texts {
+		c.missing[id] = t.length()
 	}
-	clear(p.texts)
+	clear(c.texts)
 }
 
 // subscribed looks at the answer to a workspace/subscribe.
-func (p *cursor) subscribed(r *request, body []byte) {
+func (c *cursor) subscribed(r *request, body []byte) {
 	m, bad := rpc.ParseMessage(r.body)
 	if bad != nil {
 		return
@@ -212,14 +214,14 @@ func (p *cursor) subscribed(r *request, body []byte) {
 			s.after = &n
 		}
 	}
-	if old := p.workspaces[s.workspace]; old != nil {
+	if old := c.workspaces[s.workspace]; old != nil {
 		s.names = append(s.names, old.names...)
 	}
-	p.workspaces[s.workspace] = s
+	c.workspaces[s.workspace] = s
 }
 
 // unsubscribed looks at the answer to a workspace/unsubscribe.
-func (p *cursor) unsubscribed(r *request, body []byte) {
+func (c *cursor) unsubscribed(r *request, body []byte) {
 	var answer struct{ Error json.RawMessage }
 	if json.Unmarshal(body, &answer) != nil || answer.Error != nil {
 		return
@@ -228,9 +230,9 @@ func (p *cursor) unsubscribed(r *request, body []byte) {
 	if real, linkErr := filepath.EvalSymlinks(dir); err == nil && linkErr == nil {
 		dir = real
 	}
-	for name, s := range p.workspaces {
+	for name, s := range c.workspaces {
 		if name == r.workspace || slices.Contains(s.names, r.workspace) || err == nil && name == dir {
-			delete(p.workspaces, name)
+			delete(c.workspaces, name)
 		}
 	}
 }
@@ -254,8 +256,8 @@ func (s *subscription) resumeParams() json.RawMessage {
 	return raw
 }
 
-// textAfter returns what body has between a mark, which ends in the opening quote of a string, and the string's closing
-// quote, if there are no escapes. The mark cannot be inside a string, because quotes inside are escaped.
+// textAfter returns the string that follows mark in body, if it has no escapes. mark ends in the string's opening quote, so body cannot have it
+// inside another string, where quotes are escaped.
 func textAfter(body []byte, mark string) ([]byte, bool) {
 	i := bytes.Index(body, []byte(mark))
 	if i < 0 {
@@ -264,7 +266,7 @@ func textAfter(body []byte, mark string) ([]byte, bool) {
 	return plainText(body[i+len(mark):])
 }
 
-// plainText returns what b has before its first quote, if there are no escapes.
+// plainText returns the part of b before its first quote, if it has no escapes.
 func plainText(b []byte) ([]byte, bool) {
 	end := bytes.IndexByte(b, '"')
 	if end < 0 || bytes.IndexByte(b[:end], '\\') >= 0 {
@@ -273,7 +275,8 @@ func plainText(b []byte) ([]byte, bool) {
 	return b[:end], true
 }
 
-// changedParts splits the notification of a change: what has changed, where, its seq, and the rest.
+// changedParts splits the notification of a change into the kind of object that has changed, its workspace, its seq, and the rest. ok is false if
+// the message is not as our daemon writes it.
 func changedParts(body []byte) (kind, workspace []byte, seq uint64, rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(body, noteHead)
 	if !ok {

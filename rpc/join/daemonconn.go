@@ -26,16 +26,16 @@ type daemonConn struct {
 	cursor        *cursor
 	conn          io.ReadWriteCloser
 	from          *rpc.FrameReader
-	complained    bool                     // a notice to the editor has said that the handshake takes long
+	complained    bool                     // a notice has told the editor that the handshake takes long
 	resubscribing map[string]*subscription // workspaces that are being subscribed again, by the request's id
-	heard         atomic.Uint64            // grows when the daemon says something
+	heard         atomic.Uint64            // how many messages the daemon has sent
 	reset         *resetError              // why no other connection may be made
 }
 
-// connect connects to a daemon that answers.
+// connect connects to a daemon that answers. If the daemon that answers gives way to a newer build, it connects to that.
 func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 	for since := time.Now(); ; {
-		conn, err := j.route.Dial(ctx)
+		conn, err := j.access.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -60,9 +60,9 @@ func (j *joiner) connect(ctx context.Context) (*daemonConn, error) {
 	}
 }
 
-// handshake waits for the daemon's first answer. If that daemon gives way to another, it waits for its end.
+// handshake waits for the daemon's first answer. If the daemon gives way to another, handshake waits for the connection's end and returns true.
 func (d *daemonConn) handshake() (replaced bool, err error) {
-	method, params := d.j.route.Handshake()
+	method, params := d.j.access.Handshake()
 	id := d.j.ownID("handshake")
 	if _, err := d.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendRequest(nil, id, method, params))); err != nil {
 		return false, connError(err)
@@ -92,17 +92,17 @@ func (d *daemonConn) handshake() (replaced bool, err error) {
 		if answer.Replaced != "now" {
 			return false, d.tellEnvironment(answer.AgentEnv)
 		}
-		for err == nil { // it first ends what it has begun
+		for err == nil { // the daemon first ends what it has begun
 			_, err = d.from.Read()
 		}
 		return true, nil
 	}
 }
 
-// errEnded is returned when a connection has ended because the daemon has.
+// errEnded is returned when a connection has ended, as it does when the daemon ends.
 var errEnded = errors.New("the daemon has ended")
 
-// connError turns an error of a connection into what it means.
+// connError turns an error of a connection into one that says what has happened.
 func connError(err error) error {
 	var broken *rpc.FrameError
 	switch {
@@ -114,8 +114,8 @@ func connError(err error) error {
 	return err
 }
 
-// awaitHandshake tells the editor, until done, that a daemon does not answer. Time in which this process was stopped does
-// not count.
+// awaitHandshake watches a handshake until done is closed. It tells the editor when the daemon does not answer for long, and refuses the editor's
+// requests after dial.MuteLimit. Time in which this process was suspended does not count.
 func (d *daemonConn) awaitHandshake(done <-chan struct{}) {
 	for waited := time.Duration(0); ; {
 		since := time.Now()
@@ -127,10 +127,10 @@ func (d *daemonConn) awaitHandshake(done <-chan struct{}) {
 		if time.Since(since) > dial.SilentLimit+dial.SilentLimit/2 {
 			continue
 		}
-		if waited += dial.SilentLimit; d.j.route.Starting() && waited < dial.StartLimit {
+		if waited += dial.SilentLimit; d.j.access.Starting() && waited < dial.StartLimit {
 			continue
 		}
-		advice := d.j.route.Silent()
+		advice := d.j.access.Silent()
 		if !d.complained {
 			d.complained = true
 			d.j.say("warning", advice)
@@ -166,13 +166,13 @@ func (d *daemonConn) serve() error {
 	close(ended)
 	d.conn.Close()
 	others.Wait()
-	d.cursor.lost()
-	d.lost()
+	d.cursor.daemonLost()
+	d.answerOrKeep()
 	return err
 }
 
-// resume sends a new daemon the editor's state and the unanswered requests, and then what waits. It starts a turn before it
-// subscribes to the turn's workspace, and waits for the turn afterwards.
+// resume sends a new daemon the editor's state, the unanswered requests and the subscriptions, and then the messages that wait. A repeated
+// turn/start goes before the subscriptions, a turn/wait after them.
 func (d *daemonConn) resume(subscriptions [][]byte) {
 	j := d.j
 	j.order.Lock()
@@ -201,7 +201,7 @@ func (d *daemonConn) resume(subscriptions [][]byte) {
 	j.waiting, j.waitSize = nil, 0
 	for _, body := range waiting {
 		if m, bad := rpc.ParseMessage(body); bad == nil {
-			j.pass(&m, body)
+			j.passOn(&m, body)
 		}
 	}
 	j.phase, j.err = connected, nil
@@ -209,8 +209,8 @@ func (d *daemonConn) resume(subscriptions [][]byte) {
 	j.changed.Broadcast()
 }
 
-// lost answers the requests that no daemon will answer; the others wait for the next daemon.
-func (d *daemonConn) lost() {
+// answerOrKeep answers, after the daemon's end, the requests that no daemon will answer; the others wait for the next daemon.
+func (d *daemonConn) answerOrKeep() {
 	j := d.j
 	j.order.Lock()
 	defer j.order.Unlock()
@@ -242,8 +242,8 @@ func (d *daemonConn) fromDaemon() error {
 		body, err := d.from.Read()
 		if err == nil {
 			d.heard.Add(1)
-			if d.j.route.Inward != nil {
-				body = d.j.route.Inward(body)
+			if d.j.access.Inward != nil {
+				body = d.j.access.Inward(body)
 			}
 			if before, pass := d.receive(body); pass {
 				batch = append(append(batch, before...), body)
@@ -305,7 +305,7 @@ var endingAnswers = [2][]byte{
 
 // answered looks at an answer; rest is what follows the id. It reports whether the editor gets the answer.
 func (d *daemonConn) answered(id, rest, body []byte) (pass bool) {
-	if bytes.HasPrefix(id, []byte(d.j.own)) {
+	if bytes.HasPrefix(id, []byte(d.j.ownIDs)) {
 		d.ownAnswer(string(id), body)
 		return false
 	}
@@ -355,8 +355,8 @@ func (d *daemonConn) ownAnswer(id string, body []byte) {
 	}
 }
 
-// watch asks a silent daemon that owes answers whether it lives. If it does not answer that either, watch tells the editor,
-// until the connection has ended. Time in which this process was stopped does not count.
+// watch asks a silent daemon that owes answers whether it lives, until ended is closed. If the daemon does not answer that either, watch tells
+// the editor. Time in which this process was suspended does not count.
 func (d *daemonConn) watch(ended <-chan struct{}) {
 	warned := false
 	for first := true; ; first = false {
@@ -392,7 +392,7 @@ func (d *daemonConn) watch(ended <-chan struct{}) {
 				}
 			} else if silent >= dial.SilentLimit && !warned {
 				warned = true
-				d.j.say("warning", d.j.route.Silent())
+				d.j.say("warning", d.j.access.Silent())
 			}
 		}
 	}

@@ -1,12 +1,12 @@
 // Package join connects a client to the daemon by a connection that outlives daemons, as cursord stdio needs it. A client gets
 // every change once and in order, and exactly one answer to each request.
 //
-// It answers initialize itself, passes other messages on as bytes, and reads as little of them as it can: pending.go keeps the
+// The joiner answers initialize itself, passes other messages on as bytes, and reads as little of them as it can: pending.go keeps the
 // requests without an answer, clientstate.go what the client has said about itself (initialize, documents, trace), cursor.go
-// the last seq of each workspace and the last delta of each growing item. When the connection breaks, it makes another. It
-// sends the new daemon that state, repeats the requests that may be repeated, and subscribes from where the client is. Missed
-// text goes in front of an item's first item/changed, as a delta. The first request on each connection is daemon/join. Until
-// its answer nothing else is sent, so a daemon that is about to end costs nothing.
+// the last seq of each workspace and the last delta of each growing item. When the connection breaks, the joiner makes another. It
+// sends the new daemon that state, repeats the requests that may be repeated, and subscribes from where the client is. Text of an item that the
+// client has missed is sent as deltas, before the item's first item/changed. The first request on each connection is the handshake, daemon/join
+// for the user's own daemon. Until its answer nothing else is sent, so no request is lost with a daemon that is about to end.
 package join
 
 import (
@@ -31,8 +31,8 @@ const (
 	// waitingRoom bounds what is kept of the editor's messages while there is no daemon, in bytes; above it the editor is
 	// not read.
 	waitingRoom = 64 << 20
-	// takeLimit bounds how long a daemon may take to read a message.
-	takeLimit = time.Minute
+	// writeLimit bounds how long a daemon may take to read a message.
+	writeLimit = time.Minute
 )
 
 // A phase says what happens to the editor's messages.
@@ -47,16 +47,15 @@ const (
 	over                      // there will be no other daemon
 )
 
-// A joiner is what an editor sees of the daemon. It answers initialize itself while it still connects, and then passes
-// messages on unchanged. When the connection breaks, it makes another and continues where the editor is.
+// A joiner is what an editor sees of the daemon; the package comment says what it does.
 //
 //	editor -> fromEditor -> daemon
 //	editor <- keepConnected <- daemon
 type joiner struct {
 	in      *rpc.FrameReader
 	out     *editorEnd
-	route   Access
-	own     string           // prefix of the ids of the joiner's own requests; no editor uses it
+	access  Access
+	ownIDs  string           // prefix of the ids of the joiner's own requests; no editor uses it
 	pending *pendingRequests // unanswered requests of the editor
 	done    chan struct{}    // closed when keepConnected has ended
 	reset   chan struct{}    // closed when the editor must begin anew
@@ -68,8 +67,8 @@ type joiner struct {
 	greeted  bool // the first message has come; refused initializes do not count
 	shutdown bool // the editor has sent shutdown
 
-	// Whoever sends to the daemon holds order, which also guards the fields below. changed is signalled when the phase
-	// changes.
+	// Whoever sends to the daemon holds order, so that messages stay in order. It also guards the fields below. changed is signalled when the
+	// phase changes.
 	order    sync.Mutex
 	changed  *sync.Cond
 	phase    phase
@@ -77,7 +76,7 @@ type joiner struct {
 	err      error              // why the phase is unresponsive, failed or over
 	client   clientState
 	waiting  [][]byte // messages of the editor that wait for the connection
-	waitSize int
+	waitSize int      // the sum of their sizes, in bytes
 }
 
 // An Access says how to reach a daemon: Local returns the one for the user's own, remote.Host the one for another machine's.
@@ -91,13 +90,13 @@ type Access struct {
 	Handshake func() (method string, params json.RawMessage)
 	// Environment returns the parameters for a daemon that wants its client's environment; nil: it gets none.
 	Environment func() rpc.EnvironmentParams
-	// Silent says what to do about a daemon that does not answer.
+	// Silent returns advice about a daemon that does not answer.
 	Silent func() string
 	// Stopped reports whether the last daemon was stopped on purpose.
 	Stopped func() bool
 	// Starting reports whether a daemon that has not answered yet may still be starting.
 	Starting func() bool
-	// Ended reports whether the last daemon has ended, which may be known before the connection ends; nil: nobody knows.
+	// Ended reports whether the last daemon has ended; nil if only the connection's end can tell that.
 	Ended func() bool
 	// Hint says what to do if no daemon can be reached.
 	Hint string
@@ -114,8 +113,8 @@ const (
 	exitAsked
 )
 
-// Run connects in and out with the daemon of a until in ends. It returns false if the daemon could not be reached, if the
-// client must begin anew, or if "exit" came without "shutdown".
+// Run passes messages between a client on in and out and the daemon of a, until in ends or the client sends "exit". It returns false if the daemon
+// could not be reached, if in broke off within a message, if the client must begin anew, or if "exit" came without "shutdown".
 func Run(ctx context.Context, in io.Reader, out io.Writer, a Access) (ok bool) {
 	return run(ctx, in, &editorEnd{w: out, now: nowait.NewWriter(out)}, a)
 }
@@ -133,8 +132,8 @@ func run(ctx context.Context, in io.Reader, out *editorEnd, a Access) (ok bool) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	j := &joiner{
-		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: out, route: a,
-		own: `"cursord stdio ` + rand.Text() + ` `, pending: newPendingRequests(),
+		in: rpc.NewFrameReader(in, rpc.MaxMessage), out: out, access: a,
+		ownIDs: `"cursord stdio ` + rand.Text() + ` `, pending: newPendingRequests(),
 		done: make(chan struct{}), reset: make(chan struct{}), retry: make(chan struct{}, 1),
 	}
 	j.changed = sync.NewCond(&j.order)
@@ -180,7 +179,7 @@ func (j *joiner) hangUp(why ending) (ok bool) {
 func (j *joiner) fromEditor() ending {
 	for framed := false; ; {
 		m, body, err := j.in.Next(j.out.refuseFrom(j.in))
-		if !framed { // later it would wait for an editor that does not read
+		if !framed { // only then: setFraming waits for an editor that does not read
 			j.out.setFraming(j.in.Framing())
 			framed = j.in.Framing() != rpc.FramingUnknown
 		}
@@ -192,7 +191,7 @@ func (j *joiner) fromEditor() ending {
 		case m.IsResponse(): // the daemon makes no requests
 			continue
 		case !j.greeted && m.Method == "initialize" && m.ID != nil:
-			j.greeted = j.greet(&m)
+			j.greeted = j.answerInitialize(&m)
 			continue
 		}
 		j.greeted = true
@@ -210,9 +209,9 @@ func (j *joiner) fromEditor() ending {
 func isExit(m *rpc.Message) bool     { return m.Method == "exit" && m.ID == nil }
 func isShutdown(m *rpc.Message) bool { return m.Method == "shutdown" && m.ID != nil }
 
-// greet answers initialize. It returns false if it refuses, since the editor may try another one.
-func (j *joiner) greet(m *rpc.Message) bool {
-	result, refused := rpc.Initialize(m.Params, j.route.Version, api.AgentStatus{State: "unknown"})
+// answerInitialize answers initialize. It returns false if it refuses the request; the editor may then try another one.
+func (j *joiner) answerInitialize(m *rpc.Message) bool {
+	result, refused := rpc.Initialize(m.Params, j.access.Version, api.AgentStatus{State: "unknown"})
 	j.reply(m.ID, result, refused)
 	if refused != nil {
 		return false
@@ -226,7 +225,7 @@ func (j *joiner) greet(m *rpc.Message) bool {
 	return true
 }
 
-// handle passes a message on, or keeps it until that is possible.
+// handle passes a message on, keeps it until that is possible, or refuses it, as the phase says.
 func (j *joiner) handle(m *rpc.Message, body []byte) {
 	if isExit(m) || isShutdown(m) {
 		j.ending.Store(true)
@@ -250,16 +249,16 @@ func (j *joiner) handle(m *rpc.Message, body []byte) {
 		j.waiting = append(j.waiting, body)
 		j.waitSize += len(body)
 	case connected:
-		j.pass(m, body)
+		j.passOn(m, body)
 	default:
 		j.refuse(m)
 	}
 }
 
-func (j *joiner) hasEnded() bool { return j.route.Ended != nil && j.route.Ended() }
+func (j *joiner) hasEnded() bool { return j.access.Ended != nil && j.access.Ended() }
 
-// pass sends the daemon a message of the editor. The order must be held.
-func (j *joiner) pass(m *rpc.Message, body []byte) {
+// passOn sends the daemon a message of the editor, and notes what another daemon must hear of it. The order must be held.
+func (j *joiner) passOn(m *rpc.Message, body []byte) {
 	switch {
 	case m.ID != nil:
 		j.pending.add(newRequest(m, body))
@@ -274,32 +273,33 @@ func (j *joiner) pass(m *rpc.Message, body []byte) {
 	j.sendToDaemon(body)
 }
 
-// refuse answers a message that cannot be passed on. The order must be held.
+// refuse answers a request that cannot be passed on, and notes what a notification says for the next daemon. The order must be held.
 func (j *joiner) refuse(m *rpc.Message) {
 	if m.ID == nil {
 		j.client.record(m)
 		return
 	}
-	j.out.send(refusal(m, j.err, j.route.Hint))
+	j.out.send(refusal(m, j.err, j.access.Hint))
 }
 
-// sendToDaemon sends a message to the daemon. If it fails, the goroutine that reads from the daemon gets the error. The
+// sendToDaemon sends a message to the daemon. If that fails, it closes the connection, so that the goroutine that reads from it ends. The
 // order must be held.
 func (j *joiner) sendToDaemon(body []byte) {
-	if j.route.Outward != nil {
-		body = j.route.Outward(body)
+	if j.access.Outward != nil {
+		body = j.access.Outward(body)
 	}
 	if c, ok := j.conn.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = c.SetWriteDeadline(time.Now().Add(takeLimit)) // the connection may have no deadlines
+		_ = c.SetWriteDeadline(time.Now().Add(writeLimit)) // the connection may have no deadlines
 	}
 	if _, err := j.conn.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)); err != nil {
 		j.conn.Close()
 	}
 }
 
-// ownID returns the id of one of the joiner's own requests.
-func (j *joiner) ownID(name string) json.RawMessage { return json.RawMessage(j.own + name + `"`) }
+// ownID returns the id of a request of the joiner itself.
+func (j *joiner) ownID(name string) json.RawMessage { return json.RawMessage(j.ownIDs + name + `"`) }
 
+// say sends the editor a log/message.
 func (j *joiner) say(level, message string) { j.out.send(logMessage(level, message)) }
 
 // reply answers a request, with the error if there is one, else with the result.
@@ -316,8 +316,8 @@ type editorEnd struct {
 	w       io.Writer      // guarded by mu
 	now     *nowait.Writer // to w, guarded by mu
 	framing rpc.Framing    // guarded by mu
-	early   [][]byte       // guarded by mu
-	buffer  []byte         // guarded by mu
+	early   [][]byte       // what waits for the framing; guarded by mu
+	buffer  []byte         // memory for the next frames; guarded by mu
 }
 
 func (e *editorEnd) setFraming(f rpc.Framing) {
@@ -333,7 +333,7 @@ func (e *editorEnd) setFraming(f rpc.Framing) {
 	e.early = nil
 }
 
-// refuseFrom returns a function that answers what is refused of the editor's input in.
+// refuseFrom returns a function that sends the editor the errors about its input in, for FrameReader.Next.
 func (e *editorEnd) refuseFrom(in *rpc.FrameReader) func(json.RawMessage, *rpc.Error) {
 	return func(id json.RawMessage, refused *rpc.Error) {
 		e.setFraming(in.Framing())
@@ -364,7 +364,7 @@ func (e *editorEnd) send(bodies ...[]byte) {
 	}
 }
 
-// write writes whole frames. If it fails, the goroutine that reads from the editor gets the error.
+// write writes whole frames. A failure shows when the goroutine that reads from the editor gets the end of its input.
 func (e *editorEnd) write(frames []byte) {
 	if rest := frames[e.now.Write(frames):]; len(rest) > 0 {
 		_, _ = e.w.Write(rest)

@@ -56,7 +56,7 @@ func TestJoinSaidThatADeadDaemonDoesNotAnswer(t *testing.T) {
 	dead := false
 	j := &joiner{
 		out: &editorEnd{w: &out, framing: rpc.FramingLines}, phase: unresponsive, err: errors.New("it does not answer"),
-		route: Access{Ended: func() bool { return dead }},
+		access: Access{Ended: func() bool { return dead }},
 	}
 	asks := func() {
 		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"session/list"}`)

@@ -12,7 +12,7 @@ import (
 // Local returns the Access to the user's daemon on this machine, which it starts if none runs. It is for one Run. The fields
 // OnNotify and Waiting of o are not used.
 func Local(o dial.Options) Access {
-	replaced := false
+	asked := false         // a daemon was asked to give way to this program
 	var dirs endpoint.Dirs // where the last daemon was
 	return Access{
 		Version: o.Version,
@@ -28,10 +28,10 @@ func Local(o dial.Options) Access {
 		},
 		Handshake: func() (string, json.RawMessage) {
 			p := o.JoinParams()
-			if replaced {
-				p.Program = "" // only for the first daemon: the path may hold another program by now
+			if asked {
+				p.Program = "" // the path may hold another program by now, and no daemon is to become that
 			}
-			replaced = true
+			asked = true
 			raw, err := json.Marshal(p)
 			if err != nil {
 				panic(err) // strings and a number

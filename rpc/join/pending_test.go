@@ -29,10 +29,10 @@ func TestEachMethodIsRepeatedOrNot(t *testing.T) {
 	require.NoError(t, json.Unmarshal(rpc.Schema, &schema))
 	methods := schema.Defs.Methods.Properties
 	require.NotEmpty(t, methods)
-	known := slices.Concat(reading, settling, sentOnce)
+	known := slices.Concat(readOnly, idempotent, sentOnce)
 	for name := range methods {
 		if !slices.Contains(known, name) {
-			t.Errorf("%s: put it into reading or settling (pending.go) if it may be sent twice, else into sentOnce (pending_test.go)", name)
+			t.Errorf("%s: put it into readOnly or idempotent (pending.go) if it may be sent twice, else into sentOnce (pending_test.go)", name)
 		}
 	}
 	for i, name := range known {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	quickTries = 3 // to reach a daemon, before the editor gets a notice
-	quickPause = 50 * time.Millisecond
-	firstPause = time.Second // before the next try; it doubles each time
+	quickTries = 3                     // tries to reach a daemon before the editor gets a notice
+	quickPause = 50 * time.Millisecond // after the first of these; longer after each other
+	firstPause = time.Second           // before the next try; it doubles each time, up to longPause
 	longPause  = time.Minute
 	restPause  = 500 * time.Millisecond // between checks whether somebody has started a daemon
 	lookPause  = time.Second            // until a daemon that owes an answer is asked whether it lives
-	batchSize  = 64 << 10
+	batchSize  = 64 << 10               // about how many bytes of the daemon's messages go to the editor in one write
 
 	// AliveMethod is a request that no daemon knows, so every daemon answers it at once.
 	AliveMethod = "$/alive"
@@ -27,7 +27,7 @@ const (
 // keepConnected connects to a daemon, and again whenever that connection breaks, until the editor leaves.
 func (j *joiner) keepConnected(ctx context.Context) {
 	defer close(j.done)
-	at := newCursor()
+	cursor := newCursor()
 	tries, pause, said, connections, shortLived := 0, firstPause, "", 0, 0
 	for {
 		d, err := j.connect(ctx)
@@ -37,7 +37,7 @@ func (j *joiner) keepConnected(ctx context.Context) {
 			}
 			connections++
 			tries, pause, said = 0, firstPause, ""
-			d.cursor = at
+			d.cursor = cursor
 			since := time.Now()
 			if err = d.serve(); j.isOver(err) {
 				return
@@ -78,10 +78,10 @@ func (j *joiner) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// rest waits, after the daemon was stopped on purpose, until another one runs or the editor needs one.
+// rest waits, if the daemon was stopped on purpose and the editor needs none now, until another daemon runs or the editor needs one.
 func (j *joiner) rest(ctx context.Context) {
 	j.order.Lock()
-	rests := j.phase == connecting && len(j.waiting) == 0 && !j.pending.any() && j.route.Stopped()
+	rests := j.phase == connecting && len(j.waiting) == 0 && !j.pending.any() && j.access.Stopped()
 	if rests {
 		j.phase, j.err = resting, errEnded
 		j.forgetRetry()
@@ -92,7 +92,7 @@ func (j *joiner) rest(ctx context.Context) {
 		return
 	}
 	j.say("info", "the cursord daemon was stopped; the next request starts it again")
-	for j.route.Stopped() {
+	for j.access.Stopped() {
 		select {
 		case <-j.retry:
 			return
@@ -106,9 +106,8 @@ func (j *joiner) rest(ctx context.Context) {
 	j.phase = connecting
 }
 
-// fail enters a phase without a daemon: it answers what waits, and new requests are refused. It reports whether the joiner
-// ends.
-func (j *joiner) fail(p phase, err error) (end bool) {
+// fail enters phase p, in which there is no daemon because of err: it refuses the requests that wait. It reports whether the editor is leaving.
+func (j *joiner) fail(p phase, err error) (leaving bool) {
 	j.order.Lock()
 	defer j.order.Unlock()
 	for _, r := range j.pending.all() {
@@ -128,7 +127,7 @@ func (j *joiner) fail(p phase, err error) (end bool) {
 	return j.ending.Load()
 }
 
-// tryNow lets the next try to connect follow without a pause.
+// tryNow ends the pause before the next try to connect.
 func (j *joiner) tryNow() {
 	select {
 	case j.retry <- struct{}{}:
@@ -144,7 +143,7 @@ func (j *joiner) forgetRetry() {
 	}
 }
 
-// endUnresponsive makes the editor's messages wait for the next daemon, once one that did not answer has ended.
+// endUnresponsive ends the phase unresponsive, because the connection to the daemon that did not answer has ended: the editor's messages wait again.
 func (j *joiner) endUnresponsive() {
 	j.order.Lock()
 	defer j.order.Unlock()
@@ -161,7 +160,7 @@ func (e *resetError) Error() string {
 	return "the daemon's database was replaced: restart the client to see " + e.workspace
 }
 
-// isOver reports whether no other connection follows one that has ended with err.
+// isOver reports whether the connection that has ended with err was the last one.
 func (j *joiner) isOver(err error) bool {
 	if reset := (*resetError)(nil); errors.As(err, &reset) {
 		j.say("error", err.Error())
@@ -173,12 +172,12 @@ func (j *joiner) isOver(err error) bool {
 	return j.phase == over
 }
 
-// tellEnvironment sends the daemon our environment, if it wants that for the agents of the editor's turns.
-func (d *daemonConn) tellEnvironment(wants string) error {
-	if wants != config.EnvClient || d.j.route.Environment == nil {
+// tellEnvironment sends the daemon our environment, for the agents of the editor's turns, if agentEnv, the daemon's answer to the handshake, asks for it.
+func (d *daemonConn) tellEnvironment(agentEnv string) error {
+	if agentEnv != config.EnvClient || d.j.access.Environment == nil {
 		return nil
 	}
-	params, err := json.Marshal(d.j.route.Environment())
+	params, err := json.Marshal(d.j.access.Environment())
 	if err != nil {
 		return err
 	}

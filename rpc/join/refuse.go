@@ -11,7 +11,7 @@ import (
 
 const doctorHint = `run "cursord doctor" to see what is wrong`
 
-// refusal answers a request when there is no daemon, because of cause.
+// refusal returns the answer to a request for which there is no daemon; cause says why. A shutdown succeeds all the same.
 func refusal(m *rpc.Message, cause error, hint string) []byte {
 	if m.Method == "shutdown" {
 		return response(m.ID, nil, nil)

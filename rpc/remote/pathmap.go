@@ -12,8 +12,8 @@ import (
 	"cursord/agent/jsontext"
 )
 
-// A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes those members of
-// messages that are paths. It changes no text: neither an agent's words nor lines of files.
+// A PathMap, made by ParsePathMap, says which folders here are which on another machine. It changes only the members of
+// messages that hold paths (pathMembers), not the words of an agent or lines of files.
 type PathMap []mappedPath
 
 type mappedPath struct{ from, to string }
@@ -72,7 +72,7 @@ func (m PathMap) message(body []byte) []byte {
 	}
 	var open []container
 	var out []byte
-	done, key, isKey := 0, "", false
+	done, key, isKey := 0, "", false // how much of body is in out; the present key; whether the next string is a key
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
 		case '{', '[':
@@ -124,7 +124,7 @@ func (m PathMap) quoted(text []byte) []byte {
 	return jsontext.Quote(changed)
 }
 
-// name changes a path or file:// URI.
+// name returns a path or file:// URI with its path changed, and whether there was something to change.
 func (m PathMap) name(s string) (string, bool) {
 	if strings.HasPrefix(s, "file:") {
 		u, err := url.Parse(s)

@@ -27,7 +27,7 @@ type Host struct {
 	SSH     []string // the command, with the user's options; at least one word
 	Program string   // cursord there, in the form for that machine's shell
 	Paths   PathMap  // from here to there
-	// Asks says that a person sits at a terminal, whom ssh may ask for a password.
+	// Asks lets ssh ask the person at this terminal for a password.
 	Asks bool
 }
 
@@ -49,8 +49,7 @@ func (h *Host) Access(version string) join.Access {
 	return a
 }
 
-// command returns the command line. The user's own options come first, so they win. Without a terminal, ssh must not ask for
-// a password.
+// command returns ssh's command line. The user's own options come first: of two with the same name, ssh takes the first.
 func (h *Host) command() []string {
 	args := append(append([]string(nil), h.SSH...), "-T", "-o", "ServerAliveInterval=15")
 	if !h.Asks {
@@ -107,7 +106,7 @@ func (c *sshConn) Read(p []byte) (int, error) {
 	}
 	select {
 	case <-c.ended:
-	case <-time.After(endLimit): // it has closed its output, but goes on
+	case <-time.After(endLimit): // the program has closed its output and goes on
 		return 0, err
 	}
 	why := c.said.String()
