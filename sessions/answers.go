@@ -29,7 +29,7 @@ func (w space) dropAnswers() error {
 	return w.b.DeleteBucket(bucketAnswers)
 }
 
-// Answers calls visit for what is stored of each commit. Data is valid only during the call.
+// Answers calls visit with each commit of which a workspace knows something, and with what it knows (PutAnswer). data is valid only during the call.
 func (s *Store) Answers(root string, visit func(commit string, data []byte)) error {
 	return s.view(func(tx *bolt.Tx) error {
 		w := spaceBucket(tx, root)
@@ -43,7 +43,7 @@ func (s *Store) Answers(root string, visit func(commit string, data []byte)) err
 	})
 }
 
-// Answer returns what each workspace has stored of a commit, by root.
+// Answer returns what the workspaces know of a commit (PutAnswer), by their roots.
 func (s *Store) Answer(commit string) (map[string][]byte, error) {
 	of := map[string][]byte{}
 	err := s.view(func(tx *bolt.Tx) error {

@@ -124,7 +124,7 @@ func openSpace(tx *bolt.Tx, root string) (space, error) {
 	return space{tx: tx, root: root, b: b}, nil
 }
 
-// space is where a unit writes.
+// space returns the space of the unit's workspace, which it creates if there is none.
 func (u *unit) space(tx *bolt.Tx) (space, error) {
 	if u.root == "" {
 		return space{tx: tx}, nil

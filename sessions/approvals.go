@@ -186,8 +186,8 @@ func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32,
 	return ended, nil
 }
 
-// refusedCalls returns a function that says why an item's call has certainly not run; "" if it may have. A call that has not begun since the agent
-// asked for it has the time of the question.
+// refusedCalls returns a function that says why the call of an item has certainly not run; "" if it may have run. An item that was begun by
+// a question for permission has the question's time, until the call begins.
 func refusedCalls(b *bolt.Bucket, ordinal uint32) func(*Item) string {
 	asked := map[string][]*Approval{}
 	prefix := approvalKey(ordinal, "")

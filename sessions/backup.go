@@ -38,7 +38,7 @@ func (s *Store) Backup(ctx context.Context, path string, replace bool) error {
 	partial := path + BackupSuffix
 	f, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err // perhaps of another backup
+		return err // perhaps another backup to this path is under way
 	}
 	err = f.Close()
 	if err == nil {

@@ -37,7 +37,7 @@ type DiskUse struct {
 	Free  int64 // of it, what holds nothing
 }
 
-// Wasteful reports whether Compact would pay. Up to 16 MB of free space count as room to grow.
+// Wasteful reports whether Compact would pay. Up to 32 MiB of free space count as room to grow.
 func (u DiskUse) Wasteful() bool { return u.Free > u.Bytes/2 && u.Free > 32<<20 }
 
 // DiskUse returns what the database takes on disk.

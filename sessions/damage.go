@@ -21,7 +21,7 @@ type Damage struct {
 // bucketDamaged holds what was set aside: n → name, 0, stored form. It is created when first needed.
 var bucketDamaged = []byte("damaged")
 
-// A objectKey is where an object is stored.
+// An objectKey is where an object is stored.
 type objectKey struct {
 	session string // "": it is a diff
 	root    string // of a diff
@@ -87,7 +87,7 @@ func soundFor(kind Kind, v []byte) bool {
 	return id != "" && o.Sequence() == st.seq
 }
 
-// sound returns v, the object stored at a key. If v is damaged, it sets v aside and returns the stand-in.
+// sound returns v, the object stored at a key. If v is damaged, it has v set aside and returns the stand-in.
 func (s *Store) sound(tx *bolt.Tx, at objectKey, v []byte) []byte {
 	if v == nil || intact(v) || soundFor(at.kind(), v) {
 		return v
@@ -103,7 +103,7 @@ func (s *Store) soundItem(b *bolt.Bucket, session string, key, v []byte) []byte 
 	return itemValue(b, key, s.sound(b.Tx(), objectKey{session: session, key: key}, v))
 }
 
-// damaged makes the writer set an object aside, once.
+// damaged has the writer set a damaged object aside, once; o is its stand-in.
 func (s *Store) damaged(at objectKey, o Object) {
 	name := at.String()
 	s.mu.Lock()

@@ -46,7 +46,7 @@ type Diff struct {
 	Seq      uint64 `json:"seq"`
 }
 
-// A Hunk is a part of a diff that a person decides at once.
+// A Hunk is a part of a diff that is decided as a whole, unless a person decides single lines of it.
 type Hunk struct {
 	ID       string   `json:"id"`
 	Kind     string   `json:"kind"`            // "text" or "file"
@@ -60,7 +60,7 @@ type Hunk struct {
 	NewNoEOL bool     `json:"newNoEol,omitempty"`
 	Linked   []string `json:"linked,omitempty"`
 	Isolated bool     `json:"isolated,omitempty"` // it is in its session's copy, and not in the file
-	Beside   []int    `json:"beside,omitempty"`   // if it is isolated: of Lines, those that a person has put there where the agent has changed the file, too
+	Beside   []int    `json:"beside,omitempty"`   // of an isolated hunk: the indices of those Lines that a person has put where the agent has changed the file, too
 	Sources  []Source `json:"sources"`
 }
 
@@ -86,7 +86,7 @@ func (h *Hunk) InConflict() bool { return h.State == "conflict" }
 // copy.
 func (h *Hunk) BothChanged() bool { return h.InConflict() || len(h.Beside) > 0 }
 
-// Elsewhere reports whether the text that the client has shows the hunk's old side.
+// Elsewhere reports whether the hunk's new lines are not in the text that the client has: they are only in a copy, or only on disk.
 func (h *Hunk) Elsewhere() bool { return h.Isolated || h.InConflict() }
 
 // MaybeYours reports whether no call of the agent explains some part of the hunk.

@@ -20,7 +20,7 @@ var (
 	ErrNoSpace = errors.New("no space left for the database: free space on its disk")
 	// ErrClosed is returned when the store is used after Close, and for writes that Close could not commit.
 	ErrClosed = errors.New("the database is closed")
-	// ErrBadCursor is returned when a cursor is not one that Sessions gave out.
+	// ErrBadCursor is returned when a cursor is not one that the same list or search gave out.
 	ErrBadCursor = errors.New("not a cursor of this list: start again without one")
 	// ErrContent is returned when a content that a review or an intent refers to differs from what was stored.
 	ErrContent = errors.New("a file's content in the database is damaged: check the file, then accept it as it is or delete the session")

@@ -7,8 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Fill begins, or with Done ends, the making of a session that takes many Submits. Open removes a session whose making has
-// not ended, so that nobody takes a part of it for the whole.
+// Fill begins the making of a session that takes many Submits; with Done it ends that. Open removes a session whose making was not
+// ended, so that nobody takes a part of it for the whole.
 type Fill struct {
 	ID   string
 	Done bool

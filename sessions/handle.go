@@ -8,8 +8,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A handle is an open database. bbolt panics over damaged pages, and in Rollback as well, which then keeps the lock of
-// writers for ever: such a handle is stuck.
+// A handle is an open database. bbolt panics over damaged pages. If Rollback panics, it keeps the lock of writers for ever: the handle is then
+// stuck.
 type handle struct {
 	*bolt.DB
 	file  *os.File // of the DB
@@ -27,7 +27,7 @@ func openHandle(path string, o *bolt.Options) (*handle, error) {
 	return h, err
 }
 
-// rollback ends a transaction that writes; after a commit it does nothing.
+// rollback ends a transaction that writes; after a commit it does nothing. If bbolt panics, the handle is stuck.
 func (h *handle) rollback(tx *bolt.Tx) {
 	defer func() {
 		if recover() != nil {
@@ -37,7 +37,7 @@ func (h *handle) rollback(tx *bolt.Tx) {
 	_ = tx.Rollback()
 }
 
-// Close waits for open transactions, except if the handle is stuck: then it gives the file free at once, and what is mapped
+// Close waits for open transactions, except if the handle is stuck: then it unlocks and closes the file at once, and the map
 // stays until the process ends.
 func (h *handle) Close() error {
 	if h.stuck.Load() {

@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unlock gives up bbolt's lock of a file. To close the file is not enough: what is mapped keeps it open.
+// unlock gives up bbolt's lock of a file. It is not enough to close the file, because the map keeps it open.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

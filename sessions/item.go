@@ -76,7 +76,8 @@ type Todo struct {
 // ReasonChatLost is the reason of a notice that the agent has lost the chat of the item's session: asking again with a recap helps.
 const ReasonChatLost = "chatLost"
 
-// NoticeText returns the text of a notice. Where the agent has lost the chat, it ends with again, which says how people ask again here.
+// NoticeText returns the text of a notice. If the notice says that the agent has lost the chat, again, unless empty, replaces its advice: it says
+// how people ask again in this client.
 func (i *Item) NoticeText(again string) string {
 	if i.Reason != ReasonChatLost || again == "" {
 		return i.Text

@@ -7,8 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// ToContinue returns those of some sessions that a next prompt may go to without being told so, in the same order. They are all but the
-// attempts of a group with more than one, between which somebody has yet to choose.
+// ToContinue returns those sessions of list to which a prompt may go that names no session, in the same order. It leaves out attempts of which
+// several in list have the same group: somebody has yet to choose one of them.
 func ToContinue(list []*Session) (ones []*Session) {
 	beside := map[string]int{}
 	for _, s := range list {
@@ -41,7 +41,7 @@ func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	return out, err
 }
 
-// Reviews returns the review states of a workspace, by path. The state of a damaged one is nil.
+// Reviews returns the review states of a workspace and of its sessions' copies, by path. The state of a damaged one is nil.
 func (s *Store) Reviews(root string) ([]ReviewRecord, error) {
 	var out []ReviewRecord
 	err := s.scan(inSpace(root, bucketReviews), nil, asStored, func(k, v []byte) error {
@@ -87,7 +87,7 @@ func (s *Store) Intents(root string) ([]Numbered, error) {
 	return out, err
 }
 
-// Intending returns the workspaces that have intents.
+// Intending returns the roots of the workspaces that have intents.
 func (s *Store) Intending() (roots []string, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		all := tx.Bucket(bucketWorkspaces)

@@ -56,13 +56,13 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	}
 	s := &Store{
 		path: path, o: o, set: set, alive: alive,
-		pauses: make(chan func()), wake: make(chan struct{}, 1), again: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+		pauses: make(chan func()), wake: make(chan struct{}, 1), retryNow: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 		indexed: make(chan struct{}),
 	}
 	if damage == nil {
-		err = s.begin(&report, nil)
+		err = s.openFile(&report, nil)
 		if !errors.Is(err, ErrDamaged) {
-			return s.started(report, err)
+			return s.start(report, err)
 		}
 		damage = err // damage in a large file that was not walked
 	}
@@ -71,8 +71,8 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 		return nil, report, explain(path, fmt.Errorf("repairing the database (%w): %w", damage, err))
 	}
 	report.MovedAside, report.Salvaged = old.aside, old.sessions
-	err = s.begin(&report, old.busy)
-	return s.started(report, err)
+	err = s.openFile(&report, old.busy)
+	return s.start(report, err)
 }
 
 // lastWrite returns when the file at path was last written, which is when the last daemon did something; if that is not
@@ -85,23 +85,24 @@ func lastWrite(path string) Time {
 	return Time{st.ModTime().UTC().Truncate(time.Millisecond)}
 }
 
-func (s *Store) started(report Report, err error) (*Store, Report, error) {
+// start returns the results of Open: an error if there is one, else the store with its writer and its indexer running.
+func (s *Store) start(report Report, err error) (*Store, Report, error) {
 	if err != nil {
 		return nil, report, explain(s.path, err)
 	}
 	s.startIndexer()
-	go s.write()
+	go s.runWriter()
 	return s, report, nil
 }
 
-// begin opens the file and prepares it for its first reader. idle names sessions that can no longer be busy.
-func (s *Store) begin(report *Report, idle []string) (err error) {
+// openFile opens the file and prepares it for its first reader. idle names sessions that can no longer be busy.
+func (s *Store) openFile(report *Report, idle []string) (err error) {
 	db, err := openBolt(s.path, s.o.LockTimeout)
 	if err != nil {
 		return err
 	}
 	s.db.Store(db)
-	if err := s.ready(report, idle); err != nil {
+	if err := s.migrateAndRecover(report, idle); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	// If this fails, the file only takes room; the next compaction reports it.
@@ -109,7 +110,8 @@ func (s *Store) begin(report *Report, idle []string) (err error) {
 	return nil
 }
 
-func (s *Store) ready(report *Report, idle []string) (err error) {
+// migrateAndRecover brings the file's layout up to date, and ends what the last daemon left open.
+func (s *Store) migrateAndRecover(report *Report, idle []string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
@@ -137,8 +139,8 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 	})
 }
 
-// initialMap is how much of the file is mapped at first. While the map is large enough, a writer never waits for readers to
-// close theirs. A map takes only address space, except on Windows, where the file itself would get that size. If address
+// initialMap returns how much of the file is mapped at first, in bytes. While the map is large enough, a writer never waits for readers to
+// end their transactions. A map takes only address space, except on Windows, where the file itself would get that size. If address
 // space is limited, most of it is left for threads.
 var initialMap = sync.OnceValue(func() int64 {
 	switch {
@@ -174,8 +176,8 @@ func openBolt(path string, timeout time.Duration) (*handle, error) {
 	return db, nil
 }
 
-// inspect reports how the file at path is damaged; err says why it could not find out. The file is locked meanwhile, because
-// a file that another process writes looks damaged.
+// inspect returns how the file at path is damaged, or nil; err says why it could not find out. It locks the file, because
+// a file that another process is writing looks damaged.
 func inspect(path string, timeout time.Duration) (damage, err error) {
 	st, err := os.Stat(path)
 	switch {

@@ -61,8 +61,8 @@ type PutReview struct {
 // DropReview deletes the review state of a path; with a Session, that in the session's copy.
 type DropReview struct{ Path, Session string }
 
-// PutIntent stores, as number N of its workspace, an action outside of the store before it begins. Data is opaque; Blobs are
-// as in PutReview. DropIntent deletes it, in the same Submit as the action's result.
+// PutIntent stores what is about to be done outside of the store, such as writes of files, as intent N of the workspace. Data is opaque; Blobs
+// are as in PutReview. DropIntent deletes it; submit it together with the result of what was done.
 type PutIntent struct {
 	N     uint64
 	Data  []byte
@@ -101,12 +101,11 @@ type DropAnswer struct{ Commit string }
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
-// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust, its rules and what it knows
-// of commits go.
-// SetTrust{true} and the next session make it known again.
+// Forget deletes the trust, the claims and the rules of a workspace without sessions, and what it knows of commits. Everything else stays, such as its
+// decisions and its latest seq. SetTrust{true} and the next session make it known again.
 type Forget struct{}
 
-// SetClaims stores which claims of the workspace's repositories are trusted, by their hashes.
+// SetClaims stores the hashes of the trusted claims of the workspace's repositories.
 type SetClaims struct{ Hashes []string }
 
 func (Put) isOp()           {}

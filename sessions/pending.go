@@ -13,8 +13,8 @@ import (
 // pendingWait bounds how long FoldersIn waits for another process that has the database open.
 const pendingWait = 100 * time.Millisecond
 
-// FoldersIn returns the roots of all workspaces, and of those that have something to review, by the database at path, which it does
-// not change. Without a database there are none. It is for programs that run while no daemon does: if a process has the database
+// FoldersIn returns the roots of all workspaces in the database at path, and of those with something to review. It does not change the
+// database. If there is no database, it returns none. It is for use while no daemon runs: if another process has the database
 // open, the error is ErrLocked.
 func FoldersIn(path string) (all, pending []string, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -251,13 +251,13 @@ func itemBucket(tx *bolt.Tx, id string) (b *bolt.Bucket, ref turnRef, index uint
 	return b, ref, index
 }
 
-// InCopy returns what diffs have of a session's copy, which goes with the session: the hunks that its agent made there and that
-// nobody has decided. Diffs without such hunks are left out.
+// InCopy returns diffs with only the undecided hunks that a session's agent has made in the session's copy, and the number of these hunks. They
+// are lost if the session is deleted. Diffs without such hunks are left out.
 func InCopy(diffs []*Diff, session string) (left []*Diff, hunks int) {
 	for _, d := range diffs {
 		only := *d
-		ofIt := func(from Source) bool { return from.SessionID == session }
-		only.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h Hunk) bool { return !h.Isolated || !slices.ContainsFunc(h.Sources, ofIt) })
+		isOfSession := func(from Source) bool { return from.SessionID == session }
+		only.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h Hunk) bool { return !h.Isolated || !slices.ContainsFunc(h.Sources, isOfSession) })
 		if len(only.Hunks) > 0 {
 			left, hunks = append(left, &only), hunks+len(only.Hunks)
 		}

@@ -6,7 +6,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// An Entry is the newest form of an object, or a deleted session's tombstone.
+// An Entry is the newest form of an object, or says that a session or a turn was removed.
 type Entry struct {
 	Kind    Kind
 	ID      string
@@ -23,7 +23,7 @@ type WorkspaceRecord struct {
 	Claims   []string // what SetClaims stored; nil: nothing yet
 	Sessions int
 
-	Forgotten bool // by Forget, and without sessions since
+	Forgotten bool // by Forget; it was not trusted since, and has no sessions
 }
 
 // A ReviewRecord is what PutReview stored.
@@ -33,7 +33,7 @@ type ReviewRecord struct {
 	State   []byte
 }
 
-// A Numbered is an intent, a decision or a note.
+// A Numbered is an intent, a decision, a note or a rule.
 type Numbered struct {
 	N    uint64
 	Data []byte

@@ -11,9 +11,9 @@ import (
 )
 
 // interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
-// running items become cancelled, with the text that was kept; their pending approvals become withdrawn; their sessions become
-// idle. They get new seqs in the order in which a live end is published: items, session, turns. idle names more sessions that can
-// no longer be busy. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it did something.
+// running items become cancelled or rejected, with the text that was kept; their pending approvals become withdrawn; their sessions become
+// idle. They get new seqs in the order in which a daemon publishes the end of a turn: items, approvals, session, turns. idle names more sessions
+// that can no longer be busy. Nobody knows when the daemon died, so everything ends at alive, the last moment at which it did something.
 // interrupt returns the turns, by workspace and age.
 func interrupt(tx *bolt.Tx, alive Time, idle []string, o Options) ([]*Turn, error) {
 	open := map[string][]uint32{}
@@ -119,8 +119,8 @@ func later(a, b Time) Time {
 	return b
 }
 
-// cancelItems ends the running items of a turn, and adds notices about them: as rejected the calls that only wait for a permission or were
-// refused it, the others as cancelled. Uncut tools that were kept stay.
+// cancelItems ends the running items of a turn: calls that wait for a permission or were refused it become rejected, all others cancelled. leftOpen, if
+// not nil, returns the text of a notice to add for an item that becomes cancelled, or "". The items' details stay.
 func (w space) cancelItems(
 	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), alive Time,
 ) error {
@@ -190,7 +190,8 @@ func (w space) cancelItems(
 	return nil
 }
 
-// addUnanswered adds to a turn, as calls that did not run, what the agent had asked permission for. A call that has an item is not added.
+// addUnanswered adds items to a turn for calls that did not run: those for which the agent had asked permission and that have no item yet. unanswered, if
+// not nil, returns the item's tool and detail.
 func (w space) addUnanswered(b *bolt.Bucket, ordinal uint32, asked []*Approval, unanswered func(*Approval) (*Tool, []byte), seq *uint64, alive Time) error {
 	next := 0
 	if k := lastKey(b, itemKey(prefixItem, ordinal, 0)[:5]); k != nil {

@@ -104,7 +104,7 @@ func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
 		return err
 	}
 	defer func() { _ = s.tx.Rollback() }() // after a commit it does nothing
-	if _, err := pages.Walk(s.take); err != nil || s.err != nil {
+	if _, err := pages.Walk(s.takeOver); err != nil || s.err != nil {
 		return errors.Join(err, s.err)
 	}
 	if err := s.sweep(); err != nil {
@@ -131,8 +131,8 @@ func newerSchema(pages *pagefile.File, known uint64) error {
 	return err
 }
 
-// take takes over one record.
-func (s *salvager) take(path []string, k, v []byte) {
+// takeOver puts one record of the old file into the new database.
+func (s *salvager) takeOver(path []string, k, v []byte) {
 	if s.err != nil {
 		return
 	}
@@ -159,7 +159,7 @@ func (s *salvager) take(path []string, k, v []byte) {
 	}
 }
 
-// blob keeps a content until sweep; references to it are counted as their holders come.
+// blob stores a content without references; those who refer to it come later (refer), and sweep deletes what nobody refers to.
 func (s *salvager) blob(k, v []byte) {
 	if fmt.Sprintf("%x", k) == BlobID(v) {
 		_ = s.tx.Bucket(bucketBlobs).Put(k, v)
@@ -182,7 +182,7 @@ func (s *salvager) sweep() error {
 	return err
 }
 
-// refer adds a reference to a content that was taken over.
+// refer adds a reference to a content; it returns false if the content was not taken over.
 func (s *salvager) refer(k []byte) bool {
 	if s.tx.Bucket(bucketBlobs).Get(k) == nil {
 		return false
@@ -191,7 +191,7 @@ func (s *salvager) refer(k []byte) bool {
 	return refs.Put(k, be64(number(refs.Get(k))+1)) == nil
 }
 
-// salvageObject decodes a stored object and puts it into its workspace. It returns nil if it cannot.
+// salvageObject decodes a stored object and puts it into its workspace. It returns nil if that fails.
 func salvageObject[T any, P interface {
 	*T
 	Object

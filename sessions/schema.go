@@ -28,18 +28,20 @@ import (
 //	removed           session id → seq, workspace
 //	filling           session id → nothing, for sessions that are being made (fill.go): made when it is needed
 //	recent            <time of update><session id> → nothing
-//	workspaces/<root> seq → the highest ever given out, trusted → nothing, sessions → their number
-//	                  changes/<seq> → kind, id: one entry for each object of the workspace
+//	workspaces/<root> seq → the highest ever given out, sessions → their number, claims → hashes; trusted and forgotten,
+//	                  if they hold → 1
+//	                  changes/<seq> → kind, id: one entry for each object of the workspace, and for each removed one
 //	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state; or, of the path in the
 //	                  copy of a session, reviews/<0><session><0><path>: no path begins with 0
-//	                  decisions/<n>, notes/<n>, rules/<n> → data; rules is made when it is needed
-//	                  answers/<commit> → data; made when it is needed
+//	                  decisions/<n>, notes/<n> → data
+//	                  intents/<n> → blob keys, data; rules/<n>, answers/<commit> → data; index: see package search;
+//	                  these four are made when they are needed
 //	                  recent: as above
 //	damaged           n → what it was, 0, an object in its stored form that was damaged: made when it is needed
 //	blobs, refs       SHA-256 → content, number of references
 //
-// The letters in a session's bucket and the names of the buckets sort so that a walk in key order, which is what
-// salvage does, meets a thing before what depends on it.
+// The letters in a session's bucket and the names of the buckets are such that a walk in key order, as salvage does it, meets
+// a thing before what depends on it.
 var (
 	bucketMeta       = []byte("meta")
 	bucketSessions   = []byte("sessions")
@@ -193,7 +195,7 @@ func itemKey(prefix byte, ordinal, index uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, index)
 }
 
-// splitItemID takes an ItemID apart. The turn's id may itself hold a colon: clients make it.
+// splitItemID takes an ItemID apart. The turn's id may have colons, because clients make it.
 func splitItemID(id string) (turn string, index uint32, ok bool) {
 	i := strings.LastIndexByte(id, ':')
 	if i < 0 {
@@ -209,7 +211,7 @@ func splitItemID(id string) (turn string, index uint32, ok bool) {
 // updatedKey orders times, also those before 1970.
 func updatedKey(t Time) []byte { return be64(uint64(t.UnixMilli()) ^ 1<<63) }
 
-// timeOfKey is the moment of an updatedKey.
+// timeOfKey returns the time of an updatedKey.
 func timeOfKey(k []byte) Time { return Time{time.UnixMilli(int64(number(k) ^ 1<<63)).UTC()} }
 
 func recentKey(updated []byte, session string) []byte {

@@ -33,11 +33,10 @@ type ByteRange struct {
 	To   int `json:"to"`
 }
 
-// Search returns a page of the places that have a query, the newest first, and the cursor of the next page ("" after the
-// last). Package searchtext says what a query is. It looks in titles, prompts and ended items: a place is a session's title,
-// a turn's prompt, or one text, command or path of an item, and has the whole query. A turn that came with a fork is left out while the
-// other session has it. root "" stands for all workspaces. limit is 100
-// for 0 and at most 1000. It returns ErrNoWord, ErrBadCursor or ctx's error.
+// Search returns a page of the places that match a query, the newest first, and the cursor of the next page ("" after the
+// last). Package searchtext says what a query is. A place is a session's title, a turn's prompt, or one text, command or path of an ended item;
+// it must match the whole query. A turn that came with a fork is left out while the session that it came from has it. root "" stands for all
+// workspaces. limit is 100 for 0 and at most 1000. Search returns ErrNoWord, ErrBadCursor or ctx's error.
 func (s *Store) Search(ctx context.Context, root, query, cursor string, limit int) ([]Match, string, error) {
 	q := searchtext.Parse(query)
 	if q.Empty() {
@@ -56,7 +55,7 @@ func (s *Store) Search(ctx context.Context, root, query, cursor string, limit in
 	}
 	from := &forks{s: s, sessions: map[string]*Session{}, turns: map[string]map[string]bool{}}
 	for {
-		page, next, err := search.Page(ctx, s.searched(), roots, q, cursor, pageSize(limit))
+		page, next, err := search.Page(ctx, s.searchStore(), roots, q, cursor, pageSize(limit))
 		if errors.Is(err, search.ErrBadCursor) {
 			err = ErrBadCursor
 		}
@@ -67,7 +66,7 @@ func (s *Store) Search(ctx context.Context, root, query, cursor string, limit in
 	}
 }
 
-// matches are the places of a page, without those that a fork has copied.
+// matches returns the matches of a page, without those in turns that a fork has copied.
 func (s *Store) matches(page []search.Match, from *forks) []Match {
 	found := []Match{}
 	for _, p := range page {
@@ -95,8 +94,8 @@ func (s *Store) matches(page []search.Match, from *forks) []Match {
 
 var bucketIndex = []byte("index") // of a workspace; package search says what is in it
 
-// searched is the store as its search sees it.
-func (s *Store) searched() search.Store {
+// searchStore returns the store in the form that package search reads.
+func (s *Store) searchStore() search.Store {
 	object := func(e Entry) search.Object {
 		kinds := map[Kind]search.Kind{KindSession: search.Session, KindTurn: search.Turn, KindItem: search.Item}
 		o := search.Object{Kind: kinds[e.Kind], Seq: e.Seq, JSON: e.JSON}
@@ -154,9 +153,10 @@ func (w space) putSegment(op putSegment) error {
 	return op.Store(b)
 }
 
-// startIndexer makes the index of what is committed from now on, and of what is there, until the store is closed.
+// startIndexer starts the indexer, which runs until the store is closed. It indexes what is committed from now on and, after a while, what an
+// earlier process has stored.
 func (s *Store) startIndexer() {
-	x := search.NewIndexer(s.searched())
+	x := search.NewIndexer(s.searchStore())
 	x.Small, x.Large = s.set.small, s.set.large
 	x.Busy = func() bool { return s.Backlog() > 0 }
 	x.Stop = func() error {
@@ -175,17 +175,17 @@ func (s *Store) startIndexer() {
 		defer close(s.indexed)
 		x.Run(s.quit)
 	}()
-	s.old = time.AfterFunc(s.set.indexOld, func() {
-		all, _ := s.Workspaces() // without them, what is new is indexed, and the rest is read
+	s.indexOld = time.AfterFunc(s.set.indexOld, func() {
+		all, _ := s.Workspaces() // on an error only new objects are indexed, and searches read the others
 		for _, w := range all {
 			x.Stored(w.Root, x.Small)
 		}
 	})
 }
 
-// searchedIn returns about how many bytes of operations Search looks in. A removal counts as much as a segment, which it may
-// make stale.
-func searchedIn(ops []Op) (n int) {
+// searchedBytes returns about how many bytes of operations Search looks in. A removal counts as much as a segment, because it may
+// make one stale.
+func searchedBytes(ops []Op) (n int) {
 	for _, op := range ops {
 		switch op := op.(type) {
 		case Put:

@@ -1,10 +1,10 @@
 package sessions
 
-// forks tells a search which places are in copies that came with a fork, so that each is found once.
+// forks tells a search which turns are copies that came with a fork, so that a place is found once. It keeps what it has read.
 type forks struct {
 	s        *Store
-	sessions map[string]*Session        // nil: it was deleted meanwhile
-	turns    map[string]map[string]bool // the turns of a session, as SameTurn names them
+	sessions map[string]*Session        // by id; nil: it was deleted meanwhile
+	turns    map[string]map[string]bool // of each session: its turns, as SameTurn names them
 }
 
 func (f *forks) session(id string) *Session {
@@ -18,16 +18,16 @@ func (f *forks) session(id string) *Session {
 
 // copied reports whether a turn came with a fork from a session that still has it.
 func (f *forks) copied(session, turn string) bool {
-	of := f.session(session)
-	if of == nil || of.ForkedFrom == nil {
+	fork := f.session(session)
+	if fork == nil || fork.ForkedFrom == nil {
 		return false
 	}
 	t, err := f.s.Turn(turn)
-	return err == nil && of.Copied(t) && f.of(of.ForkedFrom.SessionID)[SameTurn(t)]
+	return err == nil && fork.Copied(t) && f.turnsOf(fork.ForkedFrom.SessionID)[SameTurn(t)]
 }
 
-// of returns the turns of a session; of one that is gone, none.
-func (f *forks) of(session string) map[string]bool {
+// turnsOf returns the turns of a session, as SameTurn names them; none if the session is gone.
+func (f *forks) turnsOf(session string) map[string]bool {
 	have, known := f.turns[session]
 	if known {
 		return have
@@ -47,5 +47,5 @@ func (f *forks) of(session string) map[string]bool {
 	return have
 }
 
-// SameTurn returns what a turn and its copies have in common, and no other turn of the session.
+// SameTurn returns a text that a turn and its copies in forks have in common, and no other turn of the session.
 func SameTurn(t *Turn) string { return t.CreatedAt.String() + "\x00" + t.Prompt }

@@ -2,19 +2,20 @@ package sessions
 
 import "slices"
 
-// A Spent is what a turn has used that was cut off a session. The oldest of a session with many of them are of several turns.
+// A Spent is what a turn has used that was cut off its session, by a rewind for example. The oldest one of a session may be the sum of several turns
+// (spentMax).
 type Spent struct {
 	Turns      int    `json:"turns"`
-	Unknown    int    `json:"unknown,omitempty"` // those without a token count
+	Unknown    int    `json:"unknown,omitempty"` // how many of the turns have no token count
 	At         Time   `json:"at"`                // when the latest of them began
 	DurationMS int64  `json:"durationMs"`
 	Usage      *Usage `json:"usage,omitempty"`
 }
 
-// spentMax bounds the list of a session.
+// spentMax bounds the list of a session: beyond it, the two oldest become one.
 const spentMax = 100
 
-// Spend notes what a turn has used that leaves the session. What another session has used does not count.
+// Spend notes what a turn has used, because the turn is about to be cut off the session. It does nothing for a turn that came with a fork.
 func (s *Session) Spend(t *Turn) {
 	if s.Copied(t) {
 		return

@@ -24,8 +24,8 @@ type Options struct {
 	// LeftOpen is called by Open for each item that the last daemon left running. What it returns, if not "", becomes a
 	// notice in the item's turn.
 	LeftOpen func(*Item) (notice string)
-	// Unanswered returns, for a pending permission whose call has no item, the tool of the item that Open adds, and its detail or nil. nil adds
-	// none.
+	// Unanswered is called by Open for each pending permission whose call has no item. It returns the tool of the item that Open then adds, and the
+	// item's detail or nil. If Unanswered is nil, Open adds no items.
 	Unanswered func(*Approval) (*Tool, []byte)
 	// Fault, for tests, is called before each commit; if it returns an error, the commit fails with it.
 	Fault func() error
@@ -48,12 +48,12 @@ type Store struct {
 	set   settings
 	alive Time // when the last daemon last wrote the file
 
-	// suspect is set when a page was read that cannot be right; the file then does not count as closed cleanly.
+	// suspect is set when a page was read that is damaged; the file then does not count as closed cleanly.
 	suspect atomic.Bool
 
 	mu       sync.Mutex
 	waiting  []*unit
-	inHand   []*unit // taken by the writer and not yet answered
+	inHand   []*unit // those that the writer is committing
 	trouble  error
 	aside    map[string]bool // keys whose objects are damaged
 	begun    int             // commits that began
@@ -66,14 +66,14 @@ type Store struct {
 	pauses  chan func() // functions to run between two commits
 	journal *journal    // set while the database is compacted; the writer's
 
-	indexer *search.Indexer
-	indexed chan struct{} // closed when the indexer has ended
-	old     *time.Timer   // until the indexer looks at what an earlier process has stored
+	indexer  *search.Indexer
+	indexed  chan struct{} // closed when the indexer has ended
+	indexOld *time.Timer   // until the indexer looks at what an earlier process has stored
 
-	wake    chan struct{} // something waits; of capacity 1
-	again   chan struct{} // a commit that failed is to be tried at once; of capacity 1
-	quit    chan struct{} // closed by Close
-	stopped chan struct{} // closed when the writer has ended
+	wake     chan struct{} // something waits; of capacity 1
+	retryNow chan struct{} // a commit that failed is to be tried at once; of capacity 1
+	quit     chan struct{} // closed by Close
+	stopped  chan struct{} // closed when the writer has ended
 
 	closeOnce sync.Once
 	closeErr  error
@@ -85,10 +85,10 @@ type settings struct {
 	drain      time.Duration                   // how long Close goes on trying to commit while commits fail
 	commit     func(update func() error) error // runs a commit
 	rename     func(from, to string) error     // puts a new file in place
-	small      int                             // the weight of a segment of the index, and that of a large one
-	large      int
-	indexOld   time.Duration                  // how long after Open the indexer begins with what is stored already
-	free       func(dir string) (int64, bool) // bytes on a folder's disk
+	small      int                             // the weight of a segment of the search index
+	large      int                             // the weight of a large one
+	indexOld   time.Duration                   // how long after Open the indexer begins with what is stored already
+	free       func(dir string) (int64, bool)  // bytes on a folder's disk
 }
 
 func defaults() settings {
@@ -99,7 +99,7 @@ func defaults() settings {
 		rename:     os.Rename,
 		small:      search.Small,
 		large:      search.Large,
-		indexOld:   2 * time.Second, // the first of them belong to clients
+		indexOld:   2 * time.Second, // the time before that belongs to clients
 		free:       freeOn,
 	}
 }
@@ -134,7 +134,7 @@ func (s *Store) Retry(limit time.Duration) error {
 		tried := s.tried
 		s.mu.Unlock()
 		select {
-		case s.again <- struct{}{}:
+		case s.retryNow <- struct{}{}:
 		default:
 		}
 		over := false
@@ -160,7 +160,7 @@ func (s *Store) Backlog() int {
 	return len(s.waiting) + len(s.inHand)
 }
 
-// Unstored describes in words what waits to be committed, or is being committed; "" if there is nothing.
+// Unstored says for people what waits to be committed or is being committed, such as "1 session, 2 items"; "" if there is nothing.
 func (s *Store) Unstored() string {
 	s.mu.Lock()
 	units := append(s.inHand[:len(s.inHand):len(s.inHand)], s.waiting...)
@@ -212,8 +212,8 @@ func (s *Store) Unstored() string {
 	return strings.Join(words, ", ")
 }
 
-// Close commits what waits and closes the database. If commits fail, it tries for 2 s; what is left then gets ErrClosed. Do
-// not call it from a done function or from OnTrouble.
+// Close commits what waits and closes the database. If commits fail, it tries for 2 s; the done functions of the Submits that are left get
+// ErrClosed. Do not call it from a done function or from OnTrouble.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.mu.Lock()
@@ -222,7 +222,7 @@ func (s *Store) Close() error {
 		s.mu.Unlock()
 		close(s.quit)
 		<-s.stopped
-		s.old.Stop()
+		s.indexOld.Stop()
 		<-s.indexed
 		s.copying.Lock() // a copy sees quit, and ends
 		defer s.copying.Unlock()
@@ -231,8 +231,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// closeDB marks the file as closed cleanly by writing the list of free pages, which every other commit leaves out. It also
-// saves the next Open a walk over the whole file to find them.
+// closeDB closes the file. First it writes the list of free pages, which every other commit leaves out: that marks the file as closed cleanly,
+// and saves the next Open a walk over the whole file.
 func (s *Store) closeDB() error {
 	var marked error
 	db := s.db.Load()

@@ -21,10 +21,10 @@ const (
 type unit struct {
 	root     string
 	given    []Op // what Submit got, for Unstored
-	ops      []Op // the same prepared; the writer's
+	ops      []Op // the same, prepared; only the writer uses them
 	done     func(error)
 	size     int
-	searched int // bytes of it that Search looks in, about
+	searched int // about how many bytes of it Search looks in
 	prepared bool
 	err      error // why it cannot be stored; this concerns no other unit
 }
@@ -50,8 +50,8 @@ func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
 	}
 }
 
-// write is the writer: it commits everything that waits in one transaction, again and again.
-func (s *Store) write() {
+// runWriter is the writer: it commits everything that waits in one transaction, again and again.
+func (s *Store) runWriter() {
 	defer close(s.stopped)
 	for {
 		select {
@@ -59,7 +59,7 @@ func (s *Store) write() {
 			pause()
 		default:
 		}
-		batch, closing := s.take()
+		batch, closing := s.nextBatch()
 		if len(batch) == 0 {
 			if closing {
 				return
@@ -72,7 +72,7 @@ func (s *Store) write() {
 			}
 			continue
 		}
-		err := s.store(batch)
+		err := s.commitWithRetries(batch)
 		for _, u := range batch {
 			if u.err == nil {
 				u.err = err
@@ -88,8 +88,8 @@ func (s *Store) write() {
 	}
 }
 
-// take takes what waits, up to the size of a batch, and prepares it.
-func (s *Store) take() (batch []*unit, closing bool) {
+// nextBatch takes the units that wait, up to the size of a batch, and prepares them.
+func (s *Store) nextBatch() (batch []*unit, closing bool) {
 	s.mu.Lock()
 	waiting := s.waiting
 	closing = s.closing
@@ -98,7 +98,7 @@ func (s *Store) take() (batch []*unit, closing bool) {
 	for n, u := range waiting {
 		if !u.prepared {
 			u.ops, u.size, u.err = prepare(u.root, u.ops)
-			u.searched = searchedIn(u.ops)
+			u.searched = searchedBytes(u.ops)
 			u.prepared = true
 		}
 		if n > 0 && (size+u.size > maxBatchBytes || n == maxBatchUnits) {
@@ -116,8 +116,8 @@ func (s *Store) take() (batch []*unit, closing bool) {
 	return batch, closing
 }
 
-// store commits a batch, however long that takes. ErrClosed says that the store was closed first.
-func (s *Store) store(batch []*unit) error {
+// commitWithRetries commits a batch, however long that takes. It returns ErrClosed if the store was closed first.
+func (s *Store) commitWithRetries(batch []*unit) error {
 	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
 		s.mu.Lock()
 		s.begun++
@@ -130,7 +130,7 @@ func (s *Store) store(batch []*unit) error {
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
-		case <-s.again:
+		case <-s.retryNow:
 			timer.Stop()
 		case <-s.quit:
 			timer.Stop()
@@ -141,7 +141,7 @@ func (s *Store) store(batch []*unit) error {
 	}
 }
 
-// waitClosing waits the shortest delay while the store is closing, and reports whether another try fits.
+// waitClosing waits for a moment while the store is closing, and reports whether there is time for another try.
 func (s *Store) waitClosing() bool {
 	s.mu.Lock()
 	left := time.Until(s.deadline)
@@ -168,10 +168,10 @@ func (s *Store) setTrouble(err error) {
 	}
 }
 
-// commit tries a batch once. A unit that fails is marked, and commit tries again without it at once.
+// commit commits a batch. If a unit of the batch fails, commit stores the error in it and commits the others.
 func (s *Store) commit(batch []*unit) error {
 	for {
-		bad, err := s.try(batch)
+		bad, err := s.tryCommit(batch)
 		if bad == nil {
 			return err
 		}
@@ -179,8 +179,8 @@ func (s *Store) commit(batch []*unit) error {
 	}
 }
 
-// try commits the units that have not failed. If the writes of one unit failed, and not the commit, bad is that unit.
-func (s *Store) try(batch []*unit) (bad *unit, err error) {
+// tryCommit commits the units that have not failed. If the writes of one unit failed, and not the commit, bad is that unit.
+func (s *Store) tryCommit(batch []*unit) (bad *unit, err error) {
 	live := false
 	for _, u := range batch {
 		live = live || u.err == nil
