@@ -133,7 +133,7 @@ func TestNoAnswerByApprove(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, noAnswer, id)
 	_, err = (&Reply{Option: "n", Text: "later"}).option(question(true))
-	require.ErrorContains(t, err, "no answer takes no text")
+	require.ErrorContains(t, err, "--text does not go with leaving the question unanswered")
 }
 
 // TestShown: a command is shown whole and obeyed by no terminal, and the answers are named.
@@ -179,7 +179,7 @@ func TestReplies(t *testing.T) {
 		{Reply{}, permission(), "allow-once", ""}, {Reply{Deny: true}, permission(), "reject-once", ""}, {Reply{Option: "a"}, permission(), folderOption, ""},
 		{Reply{Option: "3"}, permission(), folderOption, ""}, {Reply{Option: "maybe"}, permission(), "", `"maybe" is not one of the answers`},
 		{Reply{}, question(true), "", "say which answer"}, {Reply{Text: "green"}, question(true), "", ""}, {Reply{Option: "2", Text: "dark"}, question(true), "b", ""},
-		{Reply{Deny: true}, question(true), noAnswer, ""}, {Reply{Deny: true, Text: "x"}, question(true), "", "takes no text; to answer with it: cursord approve"},
+		{Reply{Deny: true}, question(true), noAnswer, ""}, {Reply{Deny: true, Text: "x"}, question(true), "", "to answer with the text: cursord approve"},
 		{Reply{Deny: true, Text: "x"}, question(false), "", "so leave --text out; the answers are:\n  1 Red\n  2 Blue\n  n no answer"},
 		{Reply{Text: "x"}, question(false), "", "so leave --text out; the answers are:\n  1 Red\n  2 Blue\n  n no answer"},
 		{Reply{Option: "1", Text: "x"}, question(false), "", "so leave --text out"},

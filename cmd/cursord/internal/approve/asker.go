@@ -58,8 +58,9 @@ type Streams struct {
 	keys, screen *os.File // where the person types, and where they read if ErrOut is no terminal; nil before the first question
 }
 
-// find finds the terminal of a person. That is In, and the command's own terminal if another stream is one: so "git log | cursord run" and
-// "cursord run 2>file" can ask. It reports false if nobody is there, or another command that runs beside this one may take what they type.
+// find finds the terminal of a person: In or, if only another stream is a terminal, the one at which the command was started. So "git log | cursord
+// run" and "cursord run 2>file" can ask. It returns false if nobody is there, or if another command that runs beside this one may read what they
+// type.
 func (s *Streams) find() bool {
 	if s.In == nil || !term.IsTerminal(s.In) && !term.IsTerminal(s.Out) && !term.IsTerminal(s.ErrOut) {
 		return false
@@ -97,12 +98,12 @@ func (k *Asker) say(lines ...string) { k.Say(k.out(), lines...) }
 
 func (k *Asker) palette() term.Palette { return term.PaletteOf(k.out()) }
 
-// Changed takes the newest form of an approval, and says what is to be said of it before it returns: so what comes next does not stand
-// behind what the person has begun to type.
+// Changed takes the newest form of an approval, and prints what is to be said of it before it returns. So the caller's next output does not
+// land behind what the person has begun to type.
 func (k *Asker) Changed(a *sessions.Approval) {
 	k.mu.Lock()
 	if !k.over {
-		k.take(a)
+		k.updatePending(a)
 	}
 	k.mu.Unlock()
 	select {
@@ -141,8 +142,8 @@ func (k *Asker) Run(ctx context.Context) {
 	}
 }
 
-// take adds an approval to those that are asked, or takes it off. mu must be held.
-func (k *Asker) take(a *sessions.Approval) {
+// updatePending adds a pending approval to those that are asked, and removes one that has ended. mu must be held.
+func (k *Asker) updatePending(a *sessions.Approval) {
 	at := -1
 	for i, p := range k.pending {
 		if p.ID == a.ID {
@@ -251,7 +252,7 @@ func readLines(board *term.Keyboard, to chan<- typedLine) {
 	}
 }
 
-// typed takes a line of the person, and sends the answer that it is.
+// typed handles a line of the person: if it is an answer, typed sends it.
 func (k *Asker) typed(ctx context.Context, line typedLine, ok bool) {
 	a, answer := k.read(line, ok)
 	if a == nil {

@@ -245,10 +245,10 @@ func (r *Reply) option(a *sessions.Approval) (string, error) {
 	return o.ID, nil
 }
 
-// noAnswer returns the answer that nobody answers a question.
+// noAnswer returns the answer by which a question stays unanswered.
 func (r *Reply) noAnswer(a *sessions.Approval) (string, error) {
 	if r.Text != "" {
-		return "", misuse.Errorf("no answer takes no text; to answer with it: cursord approve %s --text …", tagOf(a))
+		return "", misuse.Errorf("--text does not go with leaving the question unanswered; to answer with the text: cursord approve %s --text …", tagOf(a))
 	}
 	return noAnswer, nil
 }

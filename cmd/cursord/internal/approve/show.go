@@ -20,7 +20,7 @@ const folderOption = "cursord:folder"
 // noAnswer ends a question without an answer; it is not among its options.
 const noAnswer = "cursord:none"
 
-// No returns the id of the answer that says no, or for a question that nobody answers; "" if there is none.
+// No returns the id of the answer that says no; for a question, of the one by which it stays unanswered. It is "" if there is none.
 func No(a *sessions.Approval) string {
 	if o := a.Chosen(sessions.RejectOnce, sessions.RejectAlways); o != nil {
 		return o.ID
@@ -61,7 +61,8 @@ func commands(a *sessions.Approval, id string) []string {
 // Elsewhere returns lines with the commands that answer an approval in another terminal.
 func Elsewhere(a *sessions.Approval) []string { return commands(a, tagOf(a)) }
 
-// Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
+// Lines returns the whole of what is asked, for people, with every character shown. above says that the details are on the screen already: then they
+// are left out.
 func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
 	return LinesBy(theAgent, a, above, p)
 }
@@ -99,7 +100,8 @@ func LinesBy(who string, a *sessions.Approval, above bool, p term.Palette) []str
 	return lines
 }
 
-// commandLines returns a command with each of its line ends marked: a line could look like the rest of the one above, which the terminal has broken.
+// commandLines returns the lines of a command with the line ends marked. Otherwise a line could be taken for the rest of the one above it, wrapped by the
+// terminal.
 func commandLines(command string, p term.Palette) (lines []string) {
 	command = strings.TrimRight(command, "\n")
 	if command == "" {
@@ -125,7 +127,7 @@ const TooSoon = "This question has just come: read it, then answer."
 // TooTall is said once of an answer to a question that is longer than the screen, unless it is a no.
 const TooTall = "The beginning of this question is above the window: scroll up and read it, then answer again."
 
-// Refuses reports whether an answer is a no, or that nobody answers.
+// Refuses reports whether an answer is a no, or leaves the question unanswered.
 func Refuses(a *sessions.Approval, answer Answer) bool {
 	o := a.Option(answer.Option)
 	return o != nil && (o.Kind == sessions.RejectOnce || o.Kind == sessions.RejectAlways) || answer.Option == noAnswer
@@ -138,8 +140,8 @@ type Key struct {
 	About  string // for people
 }
 
-// Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number. Of a
-// question n is that nobody answers it.
+// Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number. For a
+// question, n leaves it unanswered.
 func Keys(a *sessions.Approval) (keys []Key) {
 	add := func(key string, o *sessions.ApprovalOption) {
 		if o != nil {
@@ -160,7 +162,8 @@ func Keys(a *sessions.Approval) (keys []Key) {
 
 func (k Key) isLetter() bool { return strings.Contains("yna", strings.TrimRight(k.Word, ".")) }
 
-// word returns a key for the option id: with a dot if another answer has the key as its name, as a person who types it may mean that one.
+// word returns the key for the option id. If another answer is called like the key, word adds a dot, because a person who types the name may mean
+// that answer.
 func word(a *sessions.Approval, key, id string) string {
 	for named(a, key, id) {
 		key += "."

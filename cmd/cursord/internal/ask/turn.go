@@ -21,11 +21,11 @@ import (
 // A Turn is one turn of "cursord run".
 type Turn struct {
 	Params rpc.TurnStartParams // they have a TurnID
-	Trust  bool                // trust the folders that the turn needs, unless they are wide
-	Home   string              // the home folder, which is wide, as the root is: naming.Wide
-	In     io.Reader           // In and Out lead to the person who may answer what the agent asks: approve.Streams
+	Trust  bool                // trust the folders that the turn needs, but for those that are naming.Wide
+	Home   string              // the home folder
+	In     io.Reader           // with Out, tells where the person is who may answer what the agent asks: approve.Streams
 	Out    io.Writer           // nothing is written to it
-	ErrOut io.Writer           // for what the agent asks, the reason of a wait, and for the way back to a turn that Run leaves
+	ErrOut io.Writer           // gets what the agent asks, the reason of a wait, and the way back to a turn that Run leaves to the daemon
 
 	TookBack func(api.Rewound) // told what the turn's start has taken back; nil without Params.Rewind
 
@@ -44,8 +44,8 @@ func (e CancelledError) Unwrap() error { return e.Cause }
 const together = time.Second
 
 // Run starts the turn, shows it by f, whose Notify must be the client's, and returns it when it has ended. The first signal cancels
-// the turn, unless it says that nobody watches any more; a second one, not together with the first, ends the wait for it, with a
-// term.SignalError. Where the daemon can store nothing, Run waits for a while only.
+// the turn. A second one, not together with the first, leaves the turn to the daemon, and so does a first one that says that nobody watches any
+// more (term.IsHangup); the error is then a term.SignalError. If the daemon cannot write its database, Run gives up after a while (stall).
 func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
 	asker := approve.NewAsker(client, approve.Streams{In: r.In, Out: r.Out, ErrOut: r.ErrOut}, f.Say)

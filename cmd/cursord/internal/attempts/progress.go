@@ -38,8 +38,8 @@ func newProgress(w io.Writer, begun []*sessions.Turn) *progress {
 	return b
 }
 
-// take takes in a notification. It reports whether it is about one of the attempts.
-func (p *progress) take(n note) bool {
+// update updates the rows by a notification. It reports whether the notification is about one of the attempts.
+func (p *progress) update(n note) bool {
 	p.mu.Lock()
 	for _, r := range p.rows {
 		is := false

@@ -18,26 +18,26 @@ func TestProgress(t *testing.T) {
 	}
 	var out strings.Builder
 	b := newProgress(&out, []*sessions.Turn{turn("t1", "s1", sessions.TurnQueued, false), turn("t2", "s2", sessions.TurnQueued, false)})
-	take := func(of *sessions.Turn) bool { return b.take(note{Turn: of}) }
-	require.True(t, take(turn("t1", "s1", sessions.TurnRunning, false)))
-	require.False(t, take(turn("t3", "s3", sessions.TurnRunning, false)), "another session's")
-	require.False(t, take(turn("t4", "s1", sessions.TurnRunning, false)), "a later prompt of the session")
+	update := func(of *sessions.Turn) bool { return b.update(note{Turn: of}) }
+	require.True(t, update(turn("t1", "s1", sessions.TurnRunning, false)))
+	require.False(t, update(turn("t3", "s3", sessions.TurnRunning, false)), "another session's")
+	require.False(t, update(turn("t4", "s1", sessions.TurnRunning, false)), "a later prompt of the session")
 	waits := turn("t1", "s1", sessions.TurnRunning, false)
 	waits.Waiting = true
-	require.True(t, take(waits))
+	require.True(t, update(waits))
 	require.Equal(t, "Attempt 2", b.asks(&sessions.Approval{SessionID: "s2"}))
-	require.True(t, take(turn("t1", "s1", sessions.TurnRunning, false)))
-	require.True(t, b.take(note{Item: &sessions.Item{SessionID: "s1", Tool: &sessions.Tool{Title: "Edit a"}}}))
-	require.True(t, take(turn("c1", "s1", sessions.TurnQueued, true)))
-	require.True(t, take(turn("t1", "s1", sessions.TurnCompleted, false)))
+	require.True(t, update(turn("t1", "s1", sessions.TurnRunning, false)))
+	require.True(t, b.update(note{Item: &sessions.Item{SessionID: "s1", Tool: &sessions.Tool{Title: "Edit a"}}}))
+	require.True(t, update(turn("c1", "s1", sessions.TurnQueued, true)))
+	require.True(t, update(turn("t1", "s1", sessions.TurnCompleted, false)))
 	failed := turn("t2", "s2", sessions.TurnFailed, false)
 	failed.Error = &sessions.TurnError{Kind: "usageLimit"}
-	require.True(t, take(failed))
+	require.True(t, update(failed))
 	require.Equal(t, []string{"c1"}, b.active())
-	require.True(t, take(turn("c1", "s1", sessions.TurnFailed, true)))
+	require.True(t, update(turn("c1", "s1", sessions.TurnFailed, true)))
 	require.True(t, b.over())
 	b.end()
-	take(turn("c1", "s1", sessions.TurnCompleted, true))
+	update(turn("c1", "s1", sessions.TurnCompleted, true))
 	require.Equal(t, `attempt 1: queued
 attempt 2: queued
 attempt 1: running

@@ -193,7 +193,7 @@ func (r *Run) follow(ctx context.Context, client *rpc.Client, asker *approve.Ask
 	for !r.progress.over() {
 		select {
 		case n := <-r.news:
-			if !r.progress.take(n) {
+			if !r.progress.update(n) {
 				continue
 			}
 			if n.Approval != nil {

@@ -280,7 +280,7 @@ func (c *Chat) answer(ctx context.Context, a *sessions.Approval, answer approve.
 		if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == api.KindConflict {
 			return
 		}
-		c.fails(ctx, err)
+		c.showError(ctx, err)
 	}()
 }
 

@@ -86,7 +86,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		c.View.asks()
 		go readLines(in, events)
 	}
-	go c.works(ctx)
+	go c.runQueue(ctx)
 	ticks := time.NewTicker(view.TickTime)
 	defer ticks.Stop()
 	for {
@@ -103,7 +103,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 			c.View.Tick(now)
 			c.note()
 		case e := <-events:
-			err = c.take(ctx, e)
+			err = c.handle(ctx, e)
 			c.note()
 		case sig := <-signals:
 			err = c.signal(sig)
@@ -143,8 +143,8 @@ func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, eve
 	c.terminal = openTerminal(ctx, in, out, f, p)
 }
 
-// take handles what the person has typed or pressed.
-func (c *Chat) take(ctx context.Context, e event) error {
+// handle handles what the person has typed or pressed.
+func (c *Chat) handle(ctx context.Context, e event) error {
 	switch e.kind {
 	case sent:
 		if c.answers(ctx, e) {
@@ -212,7 +212,7 @@ func (c *Chat) interrupt(ctx context.Context, typed bool) error {
 func (c *Chat) cancel(ctx context.Context, turn string) {
 	c.asked = turn
 	c.View.cancel(turn)
-	go func() { c.fails(ctx, c.Client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn}, nil)) }()
+	go func() { c.showError(ctx, c.Client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn}, nil)) }()
 }
 
 // note updates the notes about waiting prompts and attached files.
@@ -222,8 +222,8 @@ func (c *Chat) note() {
 	}
 }
 
-// later queues a function behind all earlier prompts and commands. It fails if the queue is full.
-func (c *Chat) later(do func() error) error {
+// enqueue queues a function behind all earlier prompts and commands. It fails if the queue is full.
+func (c *Chat) enqueue(do func() error) error {
 	select {
 	case c.work <- do:
 		return nil
@@ -232,19 +232,20 @@ func (c *Chat) later(do func() error) error {
 	}
 }
 
-func (c *Chat) works(ctx context.Context) {
+// runQueue runs the queued functions one after the other, until ctx ends.
+func (c *Chat) runQueue(ctx context.Context) {
 	for {
 		select {
 		case do := <-c.work:
-			c.fails(ctx, do())
+			c.showError(ctx, do())
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// fails shows an error; nil is ignored.
-func (c *Chat) fails(ctx context.Context, err error) {
+// showError has Run show an error; nil is ignored.
+func (c *Chat) showError(ctx context.Context, err error) {
 	if err == nil {
 		return
 	}
@@ -351,7 +352,7 @@ func (c *Chat) send(ctx context.Context, text string, add func(*rpc.TurnStartPar
 	if c.View.prompted(turn, strings.TrimSpace(text)); c.script != nil {
 		c.script.turn = turn
 	}
-	return c.later(func() error {
+	return c.enqueue(func() error {
 		params := c.Params
 		params.Prompt, params.TurnID = strings.TrimSpace(text), turn
 		if !c.begins {

@@ -120,7 +120,7 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		if !found.inTurn {
 			return found.do(c, ctx, args)
 		}
-		return c.later(func() error { return found.do(c, ctx, args) })
+		return c.enqueue(func() error { return found.do(c, ctx, args) })
 	}
 	if path := savedPrompts(c.Params.Workspace)[name]; path != "" {
 		saved, err := os.ReadFile(path)

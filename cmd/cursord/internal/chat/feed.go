@@ -18,20 +18,20 @@ const feedLimit = 1 << 20
 type feed struct {
 	wake chan struct{}
 
-	mu     sync.Mutex
-	rows   []string // the rows to print next, wrapped to the terminal's width
-	lines  []string // complete lines to print after rows
-	size   int      // bytes in lines
-	lost   int      // lines that were dropped because lines was full
-	live   []byte   // the unfinished line
-	colour string   // in which live ends; "" is none
-	notes  []string // the notes below live
-	msgs   []tea.Msg
-	fresh  bool // something has changed since the last message
-	width  int  // of the terminal; 0: unknown
-	room   int  // rows that can be printed at once
-	drawn  bool // the prompt is on the screen, so lines can go above it
-	rose   int  // rows that have been printed above the prompt
+	mu      sync.Mutex
+	rows    []string // the rows to print next, wrapped to the terminal's width
+	lines   []string // complete lines to print after rows
+	size    int      // bytes in lines
+	lost    int      // lines that were dropped because lines was full
+	live    []byte   // the unfinished line
+	colour  string   // the escape sequence of the colour in which live ends; "" is none
+	notes   []string // the notes below live
+	msgs    []tea.Msg
+	fresh   bool // something has changed since the last message
+	width   int  // of the terminal; 0: unknown
+	room    int  // rows that can be printed at once
+	drawn   bool // the prompt is on the screen, so lines can go above it
+	printed int  // how many rows have been printed above the prompt so far
 }
 
 func newFeed() *feed { return &feed{wake: make(chan struct{}, 1)} }
@@ -163,7 +163,7 @@ func (f *feed) takes(m aboveMsg) bool {
 		f.fresh = true
 		return false
 	}
-	f.rose += len(m.lines)
+	f.printed += len(m.lines)
 	return true
 }
 
@@ -171,7 +171,7 @@ func (f *feed) takes(m aboveMsg) bool {
 func (f *feed) printedRows() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.rose
+	return f.printed
 }
 
 // waits reports whether lines were put back and wait for the prompt to be drawn again.

@@ -103,8 +103,9 @@ type (
 	}
 )
 
-// nothing is a command that leaves the terminal alone. After a command Bubble Tea starts its timer for drawing again, but may stop the
-// timer for the time before the command only then; then it draws nothing any more (its issue 1778). So nothing takes a moment.
+// nothing is a command that leaves the terminal alone for a moment, so that Bubble Tea draws the prompt anew. Bubble Tea stops its timer for drawing when
+// a command begins and starts another when it ends. If a command ends at once, the stop may come last, and nothing is drawn any more (Bubble Tea's
+// issue 1778). So Run sleeps.
 type nothing struct{ feed *feed }
 
 func (n nothing) Run() error {
@@ -116,7 +117,7 @@ func (nothing) SetStdin(io.Reader)  {}
 func (nothing) SetStdout(io.Writer) {}
 func (nothing) SetStderr(io.Writer) {}
 
-// drawTime is how long after a loan of the terminal the prompt must be on the screen. Drawing takes 1/60 s.
+// drawTime is within what time after a loan of the terminal the prompt must be on the screen. Drawing takes 1/60 s.
 const drawTime = 200 * time.Millisecond
 
 // promptMark is before the first row of the text.

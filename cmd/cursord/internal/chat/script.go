@@ -95,7 +95,7 @@ func (c *Chat) line(ctx context.Context, text string, ok bool) error {
 	if err := c.typed(ctx, text); err != nil {
 		return err
 	}
-	return c.later(func() error {
+	return c.enqueue(func() error {
 		s.done <- struct{}{}
 		return nil
 	})

@@ -141,7 +141,7 @@ func (c *Chat) steer(ctx context.Context, args []string) error {
 			if c.terminal != nil {
 				c.terminal.feed.post(restoreMsg{"/steer " + args[0]})
 			}
-			c.fails(ctx, err)
+			c.showError(ctx, err)
 		case done.QueuedTurnID != "" && done.Turn.Status != sessions.TurnRunning:
 			c.View.line("The turn does not run; the text is queued as the next one.")
 		}
@@ -167,7 +167,7 @@ func (c *Chat) cancelTurn(ctx context.Context, args []string) error {
 		c.cancel(ctx, turn)
 		return nil
 	}
-	return c.later(func() error { // behind the prompts that were typed before
+	return c.enqueue(func() error { // behind the prompts that were typed before
 		id, err := naming.Names{Client: c.Client, Root: c.Params.Workspace}.TurnOf(ctx, c.View.typed(), args[0])
 		if err != nil {
 			return err

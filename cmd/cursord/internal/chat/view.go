@@ -82,15 +82,15 @@ func (v *View) Notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.holding {
-		take := func() { v.take(method, params) }
+		handle := func() { v.handle(method, params) }
 		if method == "approval/changed" {
-			v.heldAsked = append(v.heldAsked, take)
+			v.heldAsked = append(v.heldAsked, handle)
 		} else {
-			v.held = append(v.held, take)
+			v.held = append(v.held, handle)
 		}
 		return
 	}
-	v.take(method, params)
+	v.handle(method, params)
 }
 
 // hold keeps notifications back until release. release takes the seq at the beginning: changes after it are new.
@@ -104,13 +104,14 @@ func (v *View) release(since uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.since, v.holding = since, false
-	for _, take := range append(v.held, v.heldAsked...) {
-		take()
+	for _, handle := range append(v.held, v.heldAsked...) {
+		handle()
 	}
 	v.held, v.heldAsked = nil, nil
 }
 
-func (v *View) take(method string, params json.RawMessage) {
+// handle shows a notification, if it concerns the view.
+func (v *View) handle(method string, params json.RawMessage) {
 	if method == "item/delta" {
 		var d rpc.DeltaParams
 		if json.Unmarshal(params, &d) == nil && v.concerns(d.SessionID, d.TurnID) {
@@ -136,11 +137,13 @@ func (v *View) take(method string, params json.RawMessage) {
 	}
 }
 
+// concerns reports whether the view shows a turn of a session, now or later.
 func (v *View) concerns(session, turn string) bool {
 	return (v.only == "" || v.only == session) && v.ended[turn] == ""
 }
 
-func (v *View) of(id string) *turnState {
+// stateOf returns the state of a turn, which it begins to keep if the turn is new.
+func (v *View) stateOf(id string) *turnState {
 	t := v.turns[id]
 	if t == nil {
 		t = &turnState{items: map[string]*sessions.Item{}}
@@ -149,6 +152,7 @@ func (v *View) of(id string) *turnState {
 	return t
 }
 
+// shown returns the turn that is on the screen, or "".
 func (v *View) shown() string {
 	if len(v.order) == 0 {
 		return ""
@@ -157,7 +161,7 @@ func (v *View) shown() string {
 }
 
 func (v *View) turn(now *sessions.Turn) {
-	t := v.of(now.ID)
+	t := v.stateOf(now.ID)
 	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
 	t.quiet.Heard(now)
@@ -194,7 +198,7 @@ func (v *View) turn(now *sessions.Turn) {
 }
 
 func (v *View) item(now *sessions.Item) {
-	t := v.of(now.TurnID)
+	t := v.stateOf(now.TurnID)
 	t.items[now.ID] = now
 	t.quiet.Heard(nil)
 	if v.shown() == now.TurnID {
@@ -204,7 +208,7 @@ func (v *View) item(now *sessions.Item) {
 }
 
 func (v *View) delta(d *rpc.DeltaParams) {
-	t := v.of(d.TurnID)
+	t := v.stateOf(d.TurnID)
 	t.quiet.Heard(nil)
 	if item := t.items[d.ItemID]; item != nil && d.Offset <= len(item.Text) {
 		item.Text = item.Text[:d.Offset] + d.Text

@@ -11,7 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// Running reports whether connecting starts no new daemon: one runs already, or the configuration has an error.
+// Running reports whether a daemon runs. It also returns true if the configuration has an error, because connecting then starts no daemon and reports
+// the error.
 func Running() bool {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
@@ -41,11 +42,11 @@ func Folders(ctx context.Context) (all, pending []string, err error) {
 	return all, pending, err
 }
 
-// A Followed says which workspaces an editor follows by itself.
+// A Followed says which workspaces an editor follows by itself, and when the editor is to ask again.
 type Followed struct {
-	Folders []string `json:"folders"` // with a session or something to review; if no daemon runs, with something to review
-	Socket  string   `json:"socket"`  // where the daemon listens, or will: a reason to ask again when it is made
-	News    string   `json:"news"`    // a file in the same folder, which is another such reason
+	Folders []string `json:"folders"` // those with something to review and, while a daemon runs, those with a session
+	Socket  string   `json:"socket"`  // the daemon's socket: ask again when it is made
+	News    string   `json:"news"`    // a file beside the socket: ask again when it is made anew
 }
 
 // ForEditors returns the workspaces that an editor follows by itself.

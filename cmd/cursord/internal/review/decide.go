@@ -110,9 +110,9 @@ func (r *review) request(
 			*r.counter(accept) += out.Applied
 			for _, d := range out.Diffs {
 				if d.Path == path {
-					r.take(d, from, to)
+					r.setDiff(d, from, to)
 				} else {
-					r.take(d, 0, 0)
+					r.setDiff(d, 0, 0)
 				}
 			}
 			return true, false, nil
@@ -137,10 +137,10 @@ func (r *review) request(
 			return false, true, r.fail(answer)
 		case !sameHunks(shown, now, ids) || try == tries:
 			r.tell(path + " has changed meanwhile. This is what there is now:")
-			r.take(now, 0, 0)
+			r.setDiff(now, 0, 0)
 			return false, false, nil
 		}
-		r.take(now, 0, 0)
+		r.setDiff(now, 0, 0)
 		at := f.find(now)
 		if lines != nil {
 			at += lines.From
@@ -170,7 +170,7 @@ func (r *review) undo(ctx context.Context) (again bool, err error) {
 		return true, r.fail(err)
 	}
 	for _, d := range out.Diffs {
-		r.take(d, 0, 0)
+		r.setDiff(d, 0, 0)
 	}
 	r.log = r.log[:len(r.log)-1]
 	*r.counter(last.accept) -= last.hunks

@@ -109,9 +109,9 @@ func (f *reviewFile) split(p part) bool {
 	return false
 }
 
-// take replaces the diff. The steps from (included) to to (excluded) are known to be gone. If steps are gone and none are
+// setDiff replaces the diff. The steps from (included) to to (excluded) are known to be gone. If steps are gone and none are
 // new, the person's place and splits stay; otherwise the splits are dropped, and the place is found by its hunk.
-func (f *reviewFile) take(d *sessions.Diff, from, to int) {
+func (f *reviewFile) setDiff(d *sessions.Diff, from, to int) {
 	old, now := steps(f.diff), steps(d)
 	place := make([]int, len(old)+1) // new index of each old step, or of the next step that remains
 	next := 0

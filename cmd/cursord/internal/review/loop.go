@@ -124,7 +124,7 @@ func (r *review) list(all []*sessions.Diff) {
 			continue
 		}
 		if i, known := r.find(d.Path); known {
-			r.files[i].take(d, 0, 0)
+			r.files[i].setDiff(d, 0, 0)
 			files = append(files, r.files[i])
 		} else {
 			files = append(files, &reviewFile{diff: d})
@@ -145,12 +145,12 @@ func (r *review) find(path string) (int, bool) {
 	})
 }
 
-// take stores the present diff of a file. The file's steps from (included) to to (excluded) are known to be gone.
-func (r *review) take(d *sessions.Diff, from, to int) {
+// setDiff stores the present diff of a file. The file's steps from (included) to to (excluded) are known to be gone.
+func (r *review) setDiff(d *sessions.Diff, from, to int) {
 	i, known := r.find(d.Path)
 	switch pending := len(d.Hunks) > 0; {
 	case known && pending:
-		r.files[i].take(d, from, to)
+		r.files[i].setDiff(d, from, to)
 	case known:
 		r.files = slices.Delete(r.files, i, i+1)
 		switch {
@@ -192,7 +192,7 @@ func (r *review) refresh(ctx context.Context, path string) (*reviewFile, error) 
 	if d == nil {
 		d = &sessions.Diff{Path: path}
 	}
-	r.take(d, 0, 0)
+	r.setDiff(d, 0, 0)
 	i, known := r.find(path)
 	if !known {
 		return nil, nil

@@ -98,7 +98,7 @@ func TestSplit(t *testing.T) {
 
 	// What was decided goes; where the person is and what was split stays.
 	f.at = 4 // -e is decided with -d
-	f.take(&sessions.Diff{Hunks: []sessions.Hunk{
+	f.setDiff(&sessions.Diff{Hunks: []sessions.Hunk{
 		hunk("1", 1), hunk("2", 1, " a", "-b", " c"), hunk("4", 4, " c", "+f", "+g", " h"), hunk("3", 9, "+x"),
 	}}, 2, 4)
 	require.Equal(t, []string{"1:0-0/0", "2:0-1/1", "4:0-1/2", "4:1-2/2", "3:0-1/1"}, f.parted())
@@ -108,7 +108,7 @@ func TestSplit(t *testing.T) {
 	require.Equal(t, []int{2, 5}, []int{i, of})
 
 	// What has come joins nothing: the hunk stays the present one, whole.
-	f.take(&sessions.Diff{Hunks: []sessions.Hunk{
+	f.setDiff(&sessions.Diff{Hunks: []sessions.Hunk{
 		hunk("9", 1, "+new"), hunk("2", 2, " a", "-b", " c"), hunk("4", 5, " c", "+f", "+g", " h"), hunk("3", 10, "+x"),
 	}}, 0, 0)
 	require.Equal(t, []string{"9:0-1/1", "2:0-1/1", "4:0-2/2", "3:0-1/1"}, f.parted())
@@ -116,10 +116,10 @@ func TestSplit(t *testing.T) {
 	require.Equal(t, "4", p.hunk.ID)
 
 	// Without it, the next one is.
-	f.take(&sessions.Diff{Hunks: []sessions.Hunk{hunk("9", 1, "+newer"), hunk("3", 10, "+x")}}, 0, 0)
+	f.setDiff(&sessions.Diff{Hunks: []sessions.Hunk{hunk("9", 1, "+newer"), hunk("3", 10, "+x")}}, 0, 0)
 	p, _, _, _ = f.present()
 	require.Equal(t, "3", p.hunk.ID)
-	f.take(&sessions.Diff{Hunks: []sessions.Hunk{hunk("9", 1, "+newest")}}, 0, 0)
+	f.setDiff(&sessions.Diff{Hunks: []sessions.Hunk{hunk("9", 1, "+newest")}}, 0, 0)
 	_, _, _, ok = f.present()
 	require.False(t, ok)
 }

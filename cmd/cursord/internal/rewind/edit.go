@@ -21,8 +21,8 @@ import (
 // An Edit is the last prompt of a session, which a person changes to send it anew: Open, Check, and End when the new turn has begun or
 // was refused.
 type Edit struct {
-	// Given is what the person has given beside the prompt, but for Files. If it differs from the old turn's, or there are Files, the prompt
-	// is sent also if it is unchanged.
+	// Given is what the person has given beside the prompt, but for files. An unchanged prompt is sent only if Given differs from the old turn, or if
+	// Files is set.
 	Given *rpc.TurnStartParams
 	Files bool // files or images are given
 

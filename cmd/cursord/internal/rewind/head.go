@@ -17,9 +17,9 @@ var headLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) .*> ([0-9]+) [+-][0-9]{4}(?:\t|$)`)
 })
 
-// movedHead returns the commit to which HEAD of a folder's repository has moved since a moment; "" if it has not, or if that is unknown.
-// It reads git's log of HEAD, and runs no git: nobody needs to trust the repository. The log counts in seconds. Of several moves in the second
-// of that moment, only the last one can be placed before or after it: by the time at which the log was written.
+// movedHead returns the commit to which HEAD of a folder's repository has moved since a moment; "" if it has not moved, or if that is unknown.
+// It reads git's log of HEAD and does not run git, so nobody needs to trust the repository. The log has whole seconds. Of several moves in the same
+// second as the moment, only the last can be told to be before or after it: by the time at which the log file was written.
 func movedHead(folder string, since time.Time) string {
 	first, last := "", ""
 	log := filepath.Join(gitDir(folder), "logs", "HEAD")

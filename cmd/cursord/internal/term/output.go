@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// An Output is a standard output that is no terminal. It keeps the first error of a write, which commands that print for people do not
-// look at, so that a program does not report success for what it has lost. Where nobody reads it any more, writes fail instead of ending
-// the program.
+// An Output is a standard output that is no terminal. Commands that print for people ignore errors of single writes. So an Output keeps the
+// first error, and the program does not report success for what it has lost. After WhenUnread, a write that nobody reads fails instead of ending the
+// program.
 type Output struct {
 	file *os.File
 
@@ -52,8 +52,8 @@ func (o *Output) Err() error {
 // Stat describes the file.
 func (o *Output) Stat() (os.FileInfo, error) { return o.file.Stat() }
 
-// WhenUnread has the program live on when nobody reads the output any more, as behind head. then is called at the first write that
-// fails for that.
+// WhenUnread has the program live on when nobody reads the output any more, as behind head. The first write that fails for that reason calls
+// then.
 func (o *Output) WhenUnread(then func()) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // without it, the write ends the program
 	o.mu.Lock()

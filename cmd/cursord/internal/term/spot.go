@@ -9,7 +9,7 @@ import (
 )
 
 // A Spot is the place on a terminal where a program has begun to write lines that it will remove. If a person presses Enter meanwhile, the
-// cursor is further down than the program knows. How far could only be seen in what was typed, which belongs to the next command. So the
+// cursor is further down than the program knows. It must not read what was typed to find out, because that is for the next command. So the
 // terminal itself keeps the place.
 type Spot struct {
 	of            *os.File // nil: the terminal does not keep the place
@@ -24,8 +24,8 @@ var readHere atomic.Int64
 // the spare rows a person may press Enter spare+1 times before the lines are removed.
 const spare = 3
 
-// SpotOf returns the place of the cursor, which is at the beginning of a line, for so many lines; w may be no terminal. Write begin before
-// them: it has the terminal keep the place, and leaves rows below them.
+// SpotOf returns the Spot at the cursor, which is at the beginning of a line, for so many lines. Write begin before
+// the lines: it has the terminal keep the place, and leaves rows below them. If w is no terminal that can do this, the Spot is zero and begin is "".
 func SpotOf(w io.Writer, lines int) (s Spot, begin string) {
 	f, _ := w.(*os.File)
 	if f == nil || !IsTerminal(f) || os.Getenv("TERM") == "dumb" {
@@ -40,8 +40,8 @@ func SpotOf(w io.Writer, lines int) (s Spot, begin string) {
 	return Spot{f, typed, columns, rows}, strings.Repeat("\n", below) + fmt.Sprintf("\x1b[%dA\x1b7", below)
 }
 
-// Back returns what removes all from the place on, if Enter was pressed since; else "": the cursor is where the program has left it, and what
-// other programs have written stays.
+// Back returns what to write to move back to the place and remove all below it, if Enter was pressed since. Else it returns "": the cursor is where the program
+// has left it.
 func (s Spot) Back() string {
 	if s.of == nil {
 		return ""

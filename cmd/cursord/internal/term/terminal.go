@@ -1,6 +1,6 @@
 // Package term has what commands know of the terminal: its size, keys, signals, colours and pager. It also formats numbers,
-// times and tables, and makes text of others harmless. Its only state is the terminal's mode, which whoever sets it restores, and
-// how much was read of it.
+// times and tables, and makes text of others harmless. It keeps no state but the number of bytes that were read from terminals; whoever sets a
+// terminal's mode restores it.
 package term
 
 import (

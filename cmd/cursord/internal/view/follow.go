@@ -54,13 +54,13 @@ func NewFollower(turn string, show *Screen, lines io.Writer) *Follower {
 }
 
 func (f *Follower) Notify(method string, params json.RawMessage) {
-	if a := f.take(method, params); a != nil && f.Asked != nil {
+	if a := f.show(method, params); a != nil && f.Asked != nil {
 		f.Asked(a)
 	}
 }
 
-// take shows a notification, and returns the approval that it is about, if it is the turn's.
-func (f *Follower) take(method string, params json.RawMessage) *sessions.Approval {
+// show shows a notification, and returns the approval that it is about, if it is the turn's.
+func (f *Follower) show(method string, params json.RawMessage) *sessions.Approval {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.over {

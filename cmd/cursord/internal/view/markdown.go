@@ -131,13 +131,13 @@ func (m *Markdown) tool(it *sessions.Item) {
 	}
 }
 
-// End ends the last turn.
-// Written leaves out what the session has written in files: the calls say it.
+// Written writes nothing: the calls say what the session has written in files.
 func (m *Markdown) Written(*api.WrittenFile) {}
 
-// Told leaves out what the session was told of decisions: people make them.
+// Told writes nothing: what the session was told of decisions is no part of what it says.
 func (m *Markdown) Told(*api.Told) {}
 
+// End ends the last turn.
 func (m *Markdown) End() {
 	t := m.open
 	if t == nil {

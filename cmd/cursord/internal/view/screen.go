@@ -21,8 +21,8 @@ type Screen struct {
 	together         bool             // out and errOut lead to the same place
 	retracts         bool             // errOut can take back its last line
 	Palette          term.Palette     // of errOut
-	Asks             bool             // the agent waits for an answer: nothing that looks like the question stands below it
-	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": in the notice's words
+	Asks             bool             // the agent waits for an answer: no line that looks like a question is written below the question
+	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": as the notice says it
 	outOpen, errOpen bool             // the last line has no newline yet
 	waiting          int              // errOut ends in so many lines of await, which wipe removes
 	spot             term.Spot        // where these lines begin

@@ -83,19 +83,19 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		_, err := fmt.Fprintf(out, "%s has no lines of text.\n", term.Clean(w.File))
 		return err
 	}
-	there, err := sessionsOf(ctx, n.Client, said.Lines)
+	existing, err := sessionsOf(ctx, n.Client, said.Lines)
 	switch {
 	case err != nil:
 		return err
 	case w.Lines != nil:
-		_, err = io.WriteString(out, term.Fold(w.runs(said.Lines, there)+forgotten(said.Forgotten), term.Columns(out)))
+		_, err = io.WriteString(out, term.Fold(w.runs(said.Lines, existing)+forgotten(said.Forgotten), term.Columns(out)))
 		return err
 	}
 	columns := term.Columns(out)
-	return term.Page(out, annotated(said.Lines, path, there, columns)+term.Fold(legend(said.Lines)+forgotten(said.Forgotten), columns))
+	return term.Page(out, annotated(said.Lines, path, existing, columns)+term.Fold(legend(said.Lines)+forgotten(said.Forgotten), columns))
 }
 
-// ask returns what the first workspace says that knows where some of the lines come from; if none does, what the first one says.
+// ask asks the workspaces in roots one after the other, and returns the first answer that has a source for some line; if there is none, the first answer.
 func (w Why) ask(ctx context.Context, client *rpc.Client, roots []string, path string) (first rpc.WhyResult, err error) {
 	for i, root := range roots {
 		said, err := client.FileWhy(ctx, rpc.WhyParams{Workspace: root, Path: path, Lines: w.Lines})
@@ -120,21 +120,21 @@ func forgotten(dropped bool) string {
 	return "\nMore was known of this file once: it was dropped, because it was more than history_size keeps.\n"
 }
 
-// sessionsOf returns which sessions of lines without a prompt are still there: they have lost only the turn.
-func sessionsOf(ctx context.Context, client *rpc.Client, lines []api.WhyLine) (there map[string]bool, err error) {
+// sessionsOf returns the ids of all sessions if some of lines have a source without a prompt: if such a line's session exists, only its turn is gone.
+func sessionsOf(ctx context.Context, client *rpc.Client, lines []api.WhyLine) (existing map[string]bool, err error) {
 	if !slices.ContainsFunc(lines, func(l api.WhyLine) bool { return l.Source != nil && l.Source.Prompt == "" }) {
 		return nil, nil
 	}
 	list, err := pages.Sessions(ctx, client, "")
-	there = map[string]bool{}
+	existing = map[string]bool{}
 	for _, s := range list {
-		there[s.ID] = true
+		existing[s.ID] = true
 	}
-	return there, err
+	return existing, err
 }
 
-// runs says what is known of each run of lines; there are the sessions that there are.
-func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
+// runs says what is known of each run of lines. existing has the ids that sessionsOf returns.
+func (w Why) runs(lines []api.WhyLine, existing map[string]bool) string {
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {
@@ -160,7 +160,7 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 		}
 		fmt.Fprintf(&b, "  session  %s\n  turn     %s\n", term.Clean(s.SessionID), term.Clean(s.TurnID))
 		if s.Prompt == "" {
-			if there[s.SessionID] {
+			if existing[s.SessionID] {
 				b.WriteString("  its turn was taken back: a rewind has removed it, with its prompt\n")
 			} else {
 				b.WriteString("  its session was deleted\n")
@@ -204,8 +204,9 @@ func former(b *strings.Builder, s *api.WhySource) {
 	}
 }
 
-// annotated is the file with a remark before each line; there are the sessions that there are. On a narrow terminal the remarks take half of its columns; 0: any width.
-func annotated(lines []api.WhyLine, path string, there map[string]bool, columns int) string {
+// annotated returns the file with a remark before each run of lines. existing has the ids that sessionsOf returns. On a terminal with few columns the
+// remarks take half of them; columns 0 stands for any width.
+func annotated(lines []api.WhyLine, path string, existing map[string]bool, columns int) string {
 	text, _ := os.ReadFile(path) // without it, there are only the remarks
 	var all []string
 	for line := range strings.Lines(string(text)) {
@@ -236,7 +237,7 @@ func annotated(lines []api.WhyLine, path string, there map[string]bool, columns 
 			}
 			prompt := term.Clean(strings.Join(strings.Fields(s.Prompt), " "))
 			switch {
-			case s.Prompt == "" && there[s.SessionID]:
+			case s.Prompt == "" && existing[s.SessionID]:
 				prompt = "(taken back)"
 			case s.Prompt == "":
 				prompt = "(session deleted)"
