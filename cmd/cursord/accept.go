@@ -29,10 +29,10 @@ func decisionCommand(verb, long string) *cobra.Command {
 		Long: long + `
 
 A HUNK is a whole id such as 12.3, which never means 12.31; or the first number with its dot, 12., if only one pending
-hunk has that number. A FILE is a path, a folder or a pattern: *
+hunk has that number. A hunk that a later turn changes keeps its id: the command decides the hunk as it is now, and prints its place and first line. With
+--rev the command refuses instead, if the file has changed. A FILE is a path, a folder or a pattern: *
 and ? stop at a slash, ** does not, and a pattern without a slash matches names in all folders. Quote patterns, so
-that the shell leaves them. A hunk that a later turn changes keeps its id: the command decides what it is now, and prints that.
-With --rev it refuses instead. One undo reverts one command.
+that the shell leaves them. One undo reverts one command.
 
 The exit status is 1 if a hunk that you named was left, or all hunks of the files that you named.`,
 		Example: fmt.Sprintf("  cursord %[1]s 12.1 12.3\n  cursord %[1]s src/main.go\n  cursord %[1]s 'src/**/*.go'\n  cursord %[1]s --lines 2-3 12.1",

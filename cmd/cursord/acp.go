@@ -17,8 +17,8 @@ func acpCommand() *cobra.Command {
 		Use:   "acp",
 		Short: "Be an agent for editors that speak ACP, on stdin and stdout",
 		Long: `Be an agent on stdin and stdout for editors that speak the Agent Client Protocol: Zed, CodeCompanion and avante in
-Neovim, agent-shell in Emacs, JetBrains' IDEs, acpx and others. It joins the user's daemon, starts it if none runs, and joins
-the next one when that ends. It ends when stdin does; turns go on, and session/load brings them back.
+Neovim, agent-shell in Emacs, JetBrains' IDEs, acpx and others. The command joins the user's daemon, starts one if none runs, and joins
+the next one when that ends. It ends when stdin does; turns go on, and session/load shows them again.
 
 In a prompt /review shows what is left to review, /accept and /reject decide about it, /undo takes a decision back,
 /rewind takes the last turns back, /steer tells the running turn something more, /recap asks the last prompt again in a fresh chat, and

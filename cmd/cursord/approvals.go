@@ -15,12 +15,12 @@ func approvalsCommand() *cobra.Command {
 		Use:   "approvals",
 		Short: "List what agents ask you, and the rules that answer",
 		Long: `List what the agents of the workspace ask: permission for a command, a question, a plan. An agent waits for the
-answer. What nobody answers for as long as the setting approval_timeout says is denied.
+answer. After the time of the setting approval_timeout, a request that nobody has answered is denied.
 
-A turn of "cursord run --approvals deny" asks nobody, and no rule answers in it: all it would ask is denied.
+A turn of "cursord run --approvals deny" asks nobody: all that its agent would ask is denied, also where a rule would allow it.
 
---rules lists the commands for which agents need not ask: those to which somebody has answered "Always in this folder",
-which --remove takes back, and those of the configuration ([[approve]]).`,
+--rules lists the rules by which agents need not ask for a command: answers "Always in this folder", which --remove takes back, and the
+[[approve]] tables of the configuration.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if err := l.Check(c.Flags().Changed("remove")); err != nil {
 				return err

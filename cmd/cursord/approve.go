@@ -9,16 +9,16 @@ import (
 )
 
 func approveCommand() *cobra.Command {
-	return replyCommand(approve.Reply{}, "approve [ID [ANSWER]]", "Answer what an agent asks", `Answer what an agent asks, with yes if no ANSWER is named. An ANSWER is the number of one of the answers that
-"cursord approvals" lists, its id, or y, n or a. --text goes
-with the answer to a question, or with a no to a plan; who accepts a plan cannot add a text. Without ID it is the only approval of the workspace.`)
+	return replyCommand(approve.Reply{}, "approve [ID [ANSWER]]", "Answer what an agent asks", `Answer what an agent asks, with yes if no ANSWER is named. An ANSWER is y, n or a, or the number or the id of one of the
+answers that "cursord approvals" lists. --text goes with the answer to a question, or with a no to a plan; a yes to a plan takes no text.
+Without ID, the command answers the only approval of the workspace.`)
 }
 
 func replyCommand(r approve.Reply, use, short, long string) *cobra.Command {
 	var p place
 	c := &cobra.Command{
 		Use: use, Short: short,
-		Long: long + ` An ID may be shortened to its beginning. If it was
+		Long: long + ` An ID may be shortened to its beginning. If the approval was
 answered meanwhile, or its turn has ended, nothing happens and the exit status is 1.`,
 		Args: arguments.Takes(0, 2),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {

@@ -15,11 +15,13 @@ func attemptsCommand() *cobra.Command {
 		Use:   "attempts [GROUP]",
 		Short: "Show attempts at a prompt beside each other, check them, and drop them",
 		Long: `Show the attempts of "cursord run --attempts" beside each other: how many files and lines each has to review, how its check
-ended, and the last line of what the agent said. Without GROUP, the beginning of a group's name, they are those at the latest prompt.
+ended, and the last line of what the agent said. GROUP is the beginning of a group's name; without it, the attempts at the latest prompt are shown.
 
-Each attempt has a tree of its own. "cursord accept --turn TURN" takes all of one into the work tree, and "cursord review" or
-"cursord accept HUNK" hunks of several. --drop deletes the rest. With attempt_check = "make test" in the
-configuration, that command is run in each tree, with your rights as an agent's commands are, when its agent has ended, and by --check again.`,
+Each attempt has a tree of its own. "cursord accept --turn TURN" takes all changes of an attempt into the work tree; "cursord review" and
+"cursord accept HUNK" take hunks of several. --drop deletes the attempts, but for those that --keep names.
+
+With attempt_check = "make test" in the configuration, that command is run in each tree when its agent has completed, and by --check again. It
+has your rights, as an agent's commands have.`,
 		Example: `  cursord attempts
   cursord attempts --check
   cursord attempts --drop --keep 2`,

@@ -22,12 +22,12 @@ func importCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import a session that was exported as lines of JSON",
-		Long: `Import a session that "cursord export --format ndjson" wrote; FILE - is stdin. The session keeps its ids, and is
-refused if one of them is taken: --new-ids then gives new ones, and its next prompt begins a fresh chat of the agent,
-which gets the transcript. Nothing stored is ever overwritten.
+		Long: `Import a session that "cursord export --format ndjson" wrote; FILE - is stdin. The session keeps its ids. If one of them is taken, the import
+is refused; --new-ids gives new ids, and the session's next prompt then begins a fresh chat of the agent, which gets the transcript. Nothing stored
+is ever overwritten.
 
-Pending changes are not imported, nor decisions that could be undone; but the next prompt of the session says again
-what was rejected. A rewind leaves the files as they are. "cursord why" guesses by the text which lines the session has
+Pending changes are not imported, nor decisions that could be undone; but the next prompt of the session tells the agent again
+what was rejected. A rewind of an imported session leaves the files as they are. "cursord why" guesses by the text which lines the session has
 written: in a file that still has at least half of its exported lines, any of them; in other files, only lines that hardly
 anybody else writes. If the agent does not have the chat on this machine, "cursord run
 --session ID --recap" starts a fresh chat with the transcript as context.`,

@@ -17,11 +17,11 @@ func lspCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lsp",
 		Short: "Run a language server on stdin and stdout, for Helix and other editors",
-		Long: `Be a language server on stdin and stdout: what agents changed is shown as diagnostics, decided by code actions, and asked
-for by commands. It joins the user's daemon, and the next one when that ends. If none runs it starts one for a command, or for a
+		Long: `Be a language server on stdin and stdout: diagnostics show what agents changed, code actions decide about it, and commands ask
+agents. It joins the user's daemon, and the next one when that ends. If none runs it starts one for a command, or for a
 folder with something to review.
 
-Commands (workspace/executeCommand), with what they take; all of it is optional but the prompt:
+Commands (workspace/executeCommand), with their arguments, which are all optional but the prompt:
 
   cursord.ask "PROMPT" or {"prompt", "mode", "model", "session", "new", "path", "line"}
                               send a prompt, with the last selection and the open files
@@ -37,20 +37,20 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.resume "SESSION"    go on with a session; without it, open the list of them; cursord.delete "SESSION"
   cursord.transcript          open what was said in the session
   cursord.steer "TEXT"        tell the running turn something more; where its agent cannot take it, the text is the next prompt
-  cursord.recap               ask the last prompt again, with the transcript: the way on where the agent has lost the chat
-  cursord.approvals           ask again what agents wait for
-  cursord.answer              {"approval": ID, "option": ID}: answer that
+  cursord.recap               ask the last prompt again in a fresh chat with the transcript, if the agent has lost the chat
+  cursord.approvals           show again the questions for whose answers agents wait
+  cursord.answer              {"approval": ID, "option": ID}: answer one of them
   cursord.allow, .deny, .trust answer the question whether the agent may work in the folder; .allow and .deny
                               ask again if an agent waits for something else
   cursord.status              say what goes on
 
-In a prompt, files named like @src/main.go go along; {"completion": true} in initializationOptions has an editor complete them
-that cannot be told where to ask. A transcript that was opened goes on in its file while turns run, for editors that load it again, and with
+In a prompt, files named like @src/main.go are sent along. {"completion": true} in initializationOptions completes their names in editors
+that cannot be told where to ask for completions. An open transcript grows while turns run: in its file, for editors that load it again, or with
 "liveTranscript" in the editor's buffer.
 
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
-are of new sessions; {"notify": false} says nothing at a turn's end; {"symbols": false} searches no sessions for the editor's list of
-symbols; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
+are for new sessions; {"notify": false} says nothing at a turn's end; {"symbols": false} leaves sessions out of the editor's list of
+symbols; {"liveTranscript": true} changes the transcript's buffer. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
 		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -105,7 +105,7 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 			term.PrintFolded(w, fmt.Sprintf("  %s\n", term.CleanText(answer.Data.Hint)))
 		}
 		if errors.Is(err, rpc.ErrClosed) {
-			fmt.Fprintln(w, `  it has ended: try again, which starts another; "cursord logs" may say why`)
+			fmt.Fprintln(w, `  the daemon has ended: try again, which starts another one; "cursord logs" may say why it ended`)
 		}
 		return exitFailed
 	}

@@ -14,10 +14,9 @@ func rewindCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rewind --turn TURN SESSION",
 		Short: "Take a session back to before a turn, with the files",
-		Long: `Take a session back to before a turn. The turn and the later ones leave the transcript, and what they changed in files is taken back,
-pending or accepted, where it is still as they left it. What you have written or changed since stays, and is named. "cursord
-undo" brings the files back, but not the turns. The next turn begins a fresh chat, which gets what is left as context. With --dry-run
-and --ask you see the patch and the prompts that go.
+		Long: `Take a session back to before a turn. The turn and the later ones leave the transcript, and their changes in files are taken back, pending or
+accepted. What you have written or changed since stays, and is named. "cursord undo" brings the files back, but not the turns. The next turn
+begins a fresh chat, which gets the remaining transcript as context. --dry-run and --ask show the patch and the prompts that go.
 
 ` + namesHelp,
 		Example: `  cursord rewind @1 --turn @1 --dry-run

@@ -44,14 +44,14 @@ func runCommand() *cobra.Command {
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
 		Long: `Give the agent a prompt and watch it work. Its text goes to stdout. Its tool calls go to stderr, and at the end the
-session's id, the time and the tokens used. Without PROMPT, or if it is -, the prompt is read from stdin; with a
-PROMPT, piped input is sent along with it; "</dev/null" leaves it out. In a loop such as "while read" that is needed,
-because the command would read what the loop is to read.
+session's id, the time and the tokens used. Without PROMPT, or if it is -, the prompt is read from stdin. With a
+PROMPT, piped input is sent along with it. In a loop such as "while read", add "</dev/null", because the command would
+read the input of the loop.
 
 --output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending
 (the number of hunks to review: of this turn, of all, and in how many files). stream-json prints the turn's
 notifications as they come, one on each line. If the turn does not begin, both print {"error": {"kind": …, "message": …,
-"hint": …}} instead, for wrong usage of kind usage; an output FILE then stays as it was.
+"hint": …}} instead (for wrong usage, kind is "usage"), and an output FILE stays as it was.
 
 Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, more than a second later, or a lost
 terminal (SIGHUP), leaves the turn to the daemon; the command then says how to get back to it.
@@ -60,23 +60,24 @@ The agent remembers a session as long as it has its chat. If it has lost the cha
 starts a fresh chat with the transcript as context. --chat continues a chat that was started without cursord; "cursord
 sessions --agent" lists those.
 
-What the agent asks is put to you, if the command runs in the foreground of a terminal, also with a pipe as stdin or a file as
-stderr: y is yes, n no, a yes and always in this folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve"; --approvals deny
-asks nobody: each request is denied, also where a rule ("cursord approvals --rules") would allow it. What the agent cannot ask, as in
-print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
-in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
+If the command runs in the foreground of a terminal, it puts to you what the agent asks, also with a pipe as stdin or a file as
+stderr: y is yes, n is no, a is yes and always in this folder, e shows all answers. Elsewhere stderr says how to answer with "cursord approve".
+--approvals deny asks nobody: each request is denied, also where a rule ("cursord approvals --rules") would allow it.
+
+With the driver print, the default, the agent cannot ask: commands that need permission are denied, and a note at the end lists them. --sandbox
+enabled runs such commands in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
 With --edit you change the last prompt of the session (by default the latest of the workspace) in $VISUAL or $EDITOR. Its turn is
 then taken back with its files, as by "cursord rewind", and the new prompt is sent with the same mode, model, files, images and
 piped input, unless others are given. Nothing happens if the text is empty, or if it is left as it was and no flag asks for anything else.
 
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
-it. --attempts 3 sends the prompt to three such sessions side by side, and shows in the end what came of each; "cursord attempts" has more. Its
-exit status is 0 if one of them completed. Ctrl-C cancels all.
+it. --attempts 3 sends the prompt to three such sessions side by side, and shows in the end what came of each ("cursord attempts" shows it again).
+The exit status is then 0 if one of them completed. Ctrl-C cancels all.
 
-Exit statuses: 0 completed, 1 failed, 130 cancelled. If the command leaves the turn to the daemon, 130 (Ctrl-C), 143
-(SIGTERM), 129 (SIGHUP) or 141 (nobody reads its output any more, as behind "| head -1"): the turn may go on. If the daemon cannot store anything, for example on a full disk,
-it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
+Exit statuses: 0 completed, 1 failed, 130 cancelled. If the command leaves the turn to the daemon, the status is 130 (Ctrl-C), 143
+(SIGTERM), 129 (SIGHUP) or 141 (nobody reads the output any more, as behind "| head -1"), and the turn may go on. If the daemon cannot store
+anything, for example on a full disk, the status is 1 after 20 seconds; the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run -c "now add a test"
   cursord run --session @2 "and here?"

@@ -20,8 +20,8 @@ func searchCommand() *cobra.Command {
 		Short: "Find words in the stored sessions, the newest first",
 		Long: `Find words in the stored sessions, the newest first: in titles, prompts, what the agent said, its commands, and the paths of
 files. A place is found if it has all the words, or longer words that begin with them, in any order and case. Words in double quotes are a phrase of
-whole words; the shell needs quotes around these: '"one phrase" word'. Marks of letters count, composed or
-decomposed: "a" does not find "ä". "ss" finds "ß".`,
+whole words; quote them for the shell, too: '"one phrase" word'. Accents count, whether a letter is composed or decomposed: "a" does not
+find "ä". "ss" finds "ß".`,
 		Example: `  cursord search parser bug
   cursord search '"race condition"' --limit 100
   cursord search -w . src/main.go --json`,

@@ -18,12 +18,15 @@ func sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
-		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one, and TURN its id, from 100 columns on; "waits for you"
-is a turn whose agent asks something, with the command that answers below the list.
-TIME and TOKENS (in and out) are sums over all turns, in a fork over its own; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
-lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
-continues one. --tree puts forks below the sessions that they were forked from, and prints each session's PLACE in the list without --tree: @2 is then the
-one that "cursord show @2" shows; with --all it counts in the session's own workspace.`,
+		Long: `List the sessions of a workspace, the latest first. STATUS is that of the running turn, else of the queued one, else of the latest. If it is "waits
+for you", the agent asks something; the command that answers stands below the list. TURN is that turn's id; a terminal shows it from 100 columns on.
+TIME and TOKENS (in and out) are the sums of the session's turns, without those that a fork has copied; ≥ means that an interrupted turn may have
+taken longer. A terminal cuts titles and ids to its width.
+
+--agent lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID" continues one.
+
+--tree puts forks below the sessions that they were forked from. PLACE is then the number by which other commands name the session: "cursord
+show @2" shows the one at @2. With --all, places count in each session's own workspace.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
 				return errors.New("--workspace and --all exclude each other")

@@ -19,7 +19,7 @@ func TestADaemonThatEndsIsNoRiddle(t *testing.T) {
 	var told strings.Builder
 	require.Equal(t, exitFailed, exitStatus(fmt.Errorf("gc: %w", rpc.ErrClosed), true, "", &told))
 	require.Equal(t, "cursord: gc: connection to the daemon is closed\n"+
-		"  it has ended: try again, which starts another; \"cursord logs\" may say why\n", told.String())
+		"  the daemon has ended: try again, which starts another one; \"cursord logs\" may say why it ended\n", told.String())
 }
 
 // TestAnUnknownShellIsWrongUsage refuses an unknown shell to complete for, as any unknown command.
