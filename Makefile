@@ -14,7 +14,7 @@ export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # The tests by processes: all subjects but those that time decides. "go test" takes packages in the order of the list, so the
 # longest come first.
 TESTS     := ./cmd/cursord/tests
-LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
+LONGEST   := faults emacs nvim cli isolation authorship review life agentruns trees lsp helix wire
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
 # All other packages, the longest first; and the folders whose code is for several goroutines, and is run by several in its tests: in
 # the rest the race detector could find nothing. The tests of daemon/overlay are a thousand short processes with one goroutine each,

@@ -185,8 +185,11 @@ Fail if it does not wait."
   "Make the folder of the world."
   (let ((default-directory cursord-test-dir))
     (make-directory "ws")
-    (write-region "#!/bin/sh\nexec cursord fake-agent \"$@\"\n" nil "agent" nil
-                  'silent)
+    (write-region (format "#!/bin/sh\nexec %s \"$@\"\n"
+                          ;; This one starts in half the time.
+                          (if (executable-find "fakeagent") "fakeagent"
+                            "cursord fake-agent"))
+                  nil "agent" nil 'silent)
     (set-file-modes "agent" #o755)
     (cursord-test-plays)))
 
