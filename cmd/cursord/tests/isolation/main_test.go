@@ -9,7 +9,10 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-func TestMain(m *testing.M) { world.Main(m, nil) }
+func TestMain(m *testing.M) {
+	world.Installed = true
+	world.Main(m, nil)
+}
 
 // bothKinds plays a test with sessions on overlays and with copies.
 func bothKinds(t *testing.T, play func(t *testing.T)) {

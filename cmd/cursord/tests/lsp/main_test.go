@@ -8,4 +8,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-func TestMain(m *testing.M) { world.Main(m, nil) }
+func TestMain(m *testing.M) {
+	world.Installed = true
+	world.Main(m, nil)
+}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/agent/fake"
 	"cursord/rpc"
 )
 
@@ -72,6 +73,11 @@ type World struct {
 	Ended    chan struct{} // closed when the daemon has ended
 }
 
+// Installed puts agents where Cursor's installer puts them: their folder's name is their build. The daemon asks a script that lies
+// elsewhere for its build in each turn, which takes as long as a short turn of the fake agent. A package whose tests are not about the
+// agent sets it in TestMain.
+var Installed bool
+
 // New makes a world. It ends with the test, with all its processes.
 func New(t testing.TB) *World {
 	t.Helper()
@@ -88,8 +94,13 @@ func New(t testing.TB) *World {
 	if wires := w.wires(); wires != "" {
 		require.NoError(t, os.Mkdir(wires, 0o700))
 	}
-	w.Put("../agent", "#!/bin/sh\nexec "+FakeAgent()+" \"$@\"\n")
-	require.NoError(t, os.Chmod(w.Path("../agent"), 0o755))
+	agent := "../agent"
+	if Installed {
+		agent = "../versions/" + fake.Version + "/agent"
+		require.NoError(t, os.Symlink(w.Path(agent), w.Path("../agent")))
+	}
+	w.Put(agent, "#!/bin/sh\nexec "+FakeAgent()+" \"$@\"\n")
+	require.NoError(t, os.Chmod(w.Path(agent), 0o755))
 	w.Plays(`{"type":"result","subtype":"success","result":"done"}`)
 	t.Cleanup(func() {
 		w.Kill()
