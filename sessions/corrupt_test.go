@@ -135,6 +135,25 @@ func TestACorruptFileIsMovedAsideAndReadOut(t *testing.T) {
 	}
 }
 
+// TestARepairForgetsNoForgottenWorkspace: a workspace that was taken from the list does not come back to it.
+func TestARepairForgetsNoForgottenWorkspace(t *testing.T) {
+	t.Parallel()
+	path := dbPath(t)
+	fillStore(t, path)
+	s, _ := openAt(t, path)
+	require.NoError(t, submit(s, "/forgotten", SetTrust{true}, Forget{}))
+	require.NoError(t, s.Close())
+	damagePages(t, path, "text 3 of t05")
+	s, r := openAt(t, path)
+	require.NotEmpty(t, r.MovedAside)
+	w, err := s.Workspace("/forgotten")
+	require.NoError(t, err)
+	require.True(t, w.Forgotten)
+	w, err = s.Workspace(root)
+	require.NoError(t, err)
+	require.True(t, w.Trusted)
+}
+
 // requireSound requires that every listed object of a repaired store can be read, and that nothing runs in it.
 func requireSound(t testing.TB, s *Store, r Report) {
 	t.Helper()

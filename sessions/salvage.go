@@ -266,6 +266,8 @@ func (s *salvager) inWorkspace(path []string, k, v []byte) {
 		switch string(k) {
 		case string(keyTrusted):
 			_ = w.applyOne(SetTrust{Trusted: true})
+		case string(keyForgotten):
+			_ = w.b.Put(keyForgotten, v)
 		case string(keyClaims):
 			_ = w.applyOne(SetClaims{Hashes: claimsOf(v)})
 		case string(keySeq):
