@@ -189,3 +189,33 @@ func BenchmarkUndoEqualLines(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRewind takes back what a turn has done in 150,000 lines, pending.
+func BenchmarkRewind(b *testing.B) {
+	text := func(line func(i int) string) Content {
+		var t strings.Builder
+		for i := range 150_000 {
+			t.WriteString(line(i))
+		}
+		return Content{Exists: true, Data: []byte(t.String()), Mode: 0o644}
+	}
+	base := text(func(i int) string { return fmt.Sprintf("line %d\n", i) })
+	for name, now := range map[string]Content{
+		"replaced": text(func(i int) string { return fmt.Sprintf("agent's line %d\n", i) }),
+		"every second": text(func(i int) string {
+			return fmt.Sprintf("%s %d\n", []string{"line", "agent's line"}[i%2], i)
+		}),
+		"between": text(func(i int) string { return fmt.Sprintf("line %d\nagent's line %d\n", i, i) }),
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := New(base)
+			r.Observe(now, &Source{SessionID: "s", TurnID: "t", Via: "edit"})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := r.Copy().Rewind(Undone{Session: "s", Turns: []string{"t"}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -280,8 +280,8 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 		}
 		return
 	}
-	r.align(of, back, under)
-	kept := make([]weave.Atom, 0, len(r.weave.Atoms))
+	r.align(back)
+	kept, before := make([]weave.Atom, 0, len(r.weave.Atoms)), r.removedBefore(back)
 	for _, a := range r.weave.Atoms {
 		if a.Ins != 0 && of[a.Ins] {
 			continue
@@ -293,7 +293,7 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content,
 			continue
 		}
 		if of[a.Del] {
-			if a.Del = r.removedBefore(a.Text, back); a.Del == 0 {
+			if a.Del = before(a.Text); a.Del == 0 {
 				a.Del = under.by[a.ID]
 			}
 			if n := len(r.op.Edits); a.Del == 0 && !r.is && !target.Exists && !all(r.op) && n > 0 {

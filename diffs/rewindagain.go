@@ -230,40 +230,47 @@ func (r *Review) removedAgain(back *history.Back, lines []weave.Atom) (removed m
 	if len(back.Again) == 0 {
 		return removed
 	}
-	goes := map[int]bool{}
-	for i := range lines {
-		goes[i] = true
-	}
-	for _, p := range back.Lines {
-		for i := p.From; i < p.To; i++ {
-			delete(goes, i)
+	goes, next := map[string][]uint64{}, 0 // ids by text
+	for _, p := range append(slices.Clip(back.Lines), history.Piece{From: len(lines), To: len(lines) + 1}) {
+		if p.From == p.To {
+			continue
 		}
-	}
-	back.Again = slices.DeleteFunc(back.Again, func(d history.Dead) bool {
-		for i := range lines {
-			if goes[i] && lines[i].Ins == 0 && weave.TrimEnd(lines[i].Text) == weave.TrimEnd(d.Text) {
-				removed[lines[i].ID] = 0
-				if slices.Contains(r.sources.numbers, d.Del) {
-					removed[lines[i].ID] = d.Del
-				}
-				delete(goes, i)
-				return true
+		for _, l := range lines[next:p.From] {
+			if l.Ins == 0 {
+				goes[weave.TrimEnd(l.Text)] = append(goes[weave.TrimEnd(l.Text)], l.ID)
 			}
 		}
-		return false
+		next = p.To
+	}
+	back.Again = slices.DeleteFunc(back.Again, func(d history.Dead) bool {
+		ids := goes[weave.TrimEnd(d.Text)]
+		if len(ids) == 0 {
+			return false
+		}
+		removed[ids[0]], goes[weave.TrimEnd(d.Text)] = 0, ids[1:]
+		if _, known := slices.BinarySearch(r.sources.numbers, d.Del); known {
+			removed[ids[0]] = d.Del
+		}
+		return true
 	})
 	return removed
 }
 
-// removedBefore returns the edit that had removed a line before those that a rewind takes back wrote it again and removed it, or 0.
-func (r *Review) removedBefore(text string, back *history.Back) int32 {
-	for i, d := range back.Again {
-		if weave.TrimEnd(d.Text) == weave.TrimEnd(text) && slices.Contains(r.sources.numbers, d.Del) {
-			back.Again = slices.Delete(back.Again, i, i+1)
-			return d.Del
+// removedBefore returns a function that returns, each once, the edits that had removed lines before those that a rewind takes back wrote them again
+// and removed them; 0 for none.
+func (r *Review) removedBefore(back *history.Back) func(text string) int32 {
+	by := map[string][]int32{}
+	for _, d := range back.Again {
+		if _, known := slices.BinarySearch(r.sources.numbers, d.Del); known {
+			by[weave.TrimEnd(d.Text)] = append(by[weave.TrimEnd(d.Text)], d.Del)
 		}
 	}
-	return 0
+	return func(text string) (n int32) {
+		if list := by[weave.TrimEnd(text)]; len(list) > 0 {
+			n, by[weave.TrimEnd(text)] = list[0], list[1:]
+		}
+		return n
+	}
 }
 
 // reopenParts makes what was pending of the file as a whole pending again. of has the edits that are taken back, and path is where the

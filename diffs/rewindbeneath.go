@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/nearest"
 	"cursord/diffs/internal/weave"
 )
 
@@ -26,11 +27,11 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 		del  int32
 		at   int
 	}
-	nearest, known := r.nearest(), map[removed]uint64{}
+	take, known := r.nearest(), map[removed]uint64{}
 	find := func(g history.Gone) uint64 {
 		k := removed{g.Text, g.Del, g.At}
 		if known[k] == 0 {
-			known[k] = nearest(g.Text, g.At, func(a *weave.Atom) bool { return a.Del == g.Del })
+			known[k] = take(g.Text, g.At, func(a *weave.Atom) bool { return a.Del == g.Del })
 		}
 		return known[k]
 	}
@@ -54,7 +55,7 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 		if !slices.Contains(r.sources.numbers, u.Del) {
 			continue
 		}
-		if id := nearest(u.Text, u.At, func(a *weave.Atom) bool { return of[a.Del] }); id != 0 {
+		if id := take(u.Text, u.At, func(a *weave.Atom) bool { return of[a.Del] }); id != 0 {
 			b.by[id] = u.Del
 			continue
 		}
@@ -74,88 +75,110 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 // nearest returns a function that finds, each once, the lines pending as removed that are nearest to a present line. It returns their ids; 0
 // for none.
 func (r *Review) nearest() func(text string, at int, can func(*weave.Atom) bool) (id uint64) {
-	type place struct{ atom, line int }
-	line, removed := 0, map[string][]place{}
-	for i, a := range r.weave.Atoms {
-		if a.Del == 0 {
+	removed, line := nearest.Set[string]{}, 0
+	for i := range r.weave.Atoms {
+		if a := &r.weave.Atoms[i]; a.Del == 0 {
 			line++
 		} else {
-			removed[weave.TrimEnd(a.Text)] = append(removed[weave.TrimEnd(a.Text)], place{i, line})
+			removed.Add(weave.TrimEnd(a.Text), line, i)
 		}
 	}
-	taken := map[uint64]bool{}
 	return func(text string, at int, can func(*weave.Atom) bool) (id uint64) {
-		far := len(r.weave.Atoms) + 1
-		for _, p := range removed[weave.TrimEnd(text)] {
-			if a, away := &r.weave.Atoms[p.atom], max(p.line-at, at-p.line); away < far && !taken[a.ID] && can(a) {
-				id, far = a.ID, away
-			}
+		if i, ok := removed.Take(weave.TrimEnd(text), at, func(i int) bool { return can(&r.weave.Atoms[i]) }); ok {
+			id = r.weave.Atoms[i].ID
 		}
-		taken[id] = id != 0
 		return id
 	}
 }
 
 // align moves the removed lines that come back to the lines of others that replace them. It changes neither the baseline nor the content.
-func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
-	nearest, place := r.nearest(), map[uint64]int{}
+func (r *Review) align(back *history.Back) {
+	find, place := r.nearest(), map[uint64]int{}
 	for _, g := range r.past.Graves() {
 		for _, d := range g.Lines {
-			place[nearest(d.Text, g.At, func(a *weave.Atom) bool { return a.Del == d.Del })] = g.At
+			place[find(d.Text, g.At, func(a *weave.Atom) bool { return a.Del == d.Del })] = g.At
 		}
 	}
-	delete(place, 0)
-	line := 0
-	for i := range r.weave.Atoms {
-		to, moves := place[r.weave.Atoms[i].ID]
-		if !moves && r.weave.Atoms[i].Del == 0 {
-			line++
+	var present, removed []weave.Atom
+	var at, first []int // of a removed line: how many present lines come before it, and how many of these have to
+	settled := 0
+	for _, a := range r.weave.Atoms {
+		if a.Del != 0 {
+			removed, at, first = append(removed, a), append(at, len(present)), append(first, settled)
+			continue
 		}
-		for at, j := line, i; moves && at > to; at-- {
-			j, moves = r.pass(j, -1)
-		}
-	}
-	for i := range slices.Backward(r.weave.Atoms) {
-		to, moves := place[r.weave.Atoms[i].ID]
-		if !moves && r.weave.Atoms[i].Del == 0 {
-			line--
-		}
-		for at, j := line, i; moves && at < to; at++ {
-			j, moves = r.pass(j, 1)
+		if present = append(present, a); a.Ins == 0 {
+			settled = len(present)
 		}
 	}
-}
-
-// pass moves a removed line past the pending line before it (step -1) or behind it, with the removed ones between these. It returns where the
-// line is then, and whether it has moved.
-func (r *Review) pass(i, step int) (to int, moved bool) {
-	k := i + step
-	for ; 0 <= k && k < len(r.weave.Atoms) && r.weave.Atoms[k].Del != 0; k += step {
+	// A line that moves takes along those on its way, so the removed lines keep their order, as the present ones do.
+	to := slices.Clone(at)
+	for i, limit := len(removed)-1, len(present); i >= 0; i-- {
+		if g, moves := place[removed[i].ID]; moves && g < at[i] {
+			to[i] = max(g, first[i])
+		}
+		limit = min(limit, to[i])
+		to[i] = limit
 	}
-	if k < 0 || k == len(r.weave.Atoms) || r.weave.Atoms[k].Ins == 0 {
-		return i, false
+	limit, open := 0, 0 // the present line at open is the first settled one behind the removed line
+	for i := range removed {
+		for open = max(open, to[i]); open < len(present) && present[open].Ins != 0; open++ {
+		}
+		if g, moves := place[removed[i].ID]; moves && g > to[i] {
+			to[i] = min(g, open)
+		}
+		limit = max(limit, to[i])
+		to[i] = limit
 	}
-	written := r.weave.Atoms[k]
-	for ; k != i; k -= step {
-		r.weave.Atoms[k] = r.weave.Atoms[k-step]
+	atoms, next := r.weave.Atoms[:0], 0
+	for i, a := range present {
+		for ; next < len(removed) && to[next] <= i; next++ {
+			atoms = append(atoms, removed[next])
+		}
+		atoms = append(atoms, a)
 	}
-	r.weave.Atoms[i] = written
-	return i + step, true
+	r.weave.Atoms = append(atoms, removed[next:]...)
 }
 
 // order puts the settled lines with ids above last, which have come back, between the removed ones that they were between.
 func (r *Review) order(back *history.Back, last uint64) {
-	place := map[uint64][]history.Dead{} // what goes before each
-	i := 0
-	for _, p := range back.Lines {
-		fresh := func(a weave.Atom) bool { return a.ID > last && !a.Pending() && a.Text == p.Text }
-		if k := slices.IndexFunc(r.weave.Atoms[i:], fresh); p.From == p.To && k >= 0 {
-			i += k + 1
-			place[r.weave.Atoms[i-1].ID] = p.Behind
+	fresh, place, from := map[string][]int{}, map[uint64][]history.Dead{}, 0 // what goes before each
+	for i, a := range r.weave.Atoms {
+		if a.ID > last && !a.Pending() {
+			fresh[a.Text] = append(fresh[a.Text], i)
 		}
 	}
+	for _, p := range back.Lines {
+		if p.From != p.To {
+			continue
+		}
+		at, _ := slices.BinarySearch(fresh[p.Text], from)
+		if fresh[p.Text] = fresh[p.Text][at:]; len(fresh[p.Text]) > 0 {
+			from = fresh[p.Text][0] + 1
+			place[r.weave.Atoms[from-1].ID] = p.Behind
+		}
+	}
+	if len(place) == 0 {
+		return
+	}
+	type line struct {
+		text string
+		del  int32
+	}
+	var known []history.Dead
+	at := map[line]int{} // their first places in known
 	before := func(dead []history.Dead, a weave.Atom) bool {
-		return slices.ContainsFunc(dead, func(d history.Dead) bool { return d.Del == a.Del && weave.TrimEnd(d.Text) == weave.TrimEnd(a.Text) })
+		if len(dead) == 0 || len(known) == 0 || &dead[0] != &known[0] {
+			known = nil
+			clear(at)
+		}
+		for ; len(known) < len(dead); known = dead[:len(known)+1] {
+			if d := (line{weave.TrimEnd(dead[len(known)].Text), dead[len(known)].Del}); at[d] == 0 {
+				at[d] = len(known) + 1
+			}
+		}
+		i := at[line{weave.TrimEnd(a.Text), a.Del}]
+		return 0 < i && i <= len(dead)
 	}
 	for i := range r.weave.Atoms {
 		dead, moves := place[r.weave.Atoms[i].ID]

@@ -1,6 +1,10 @@
 package history
 
-import "slices"
+import (
+	"slices"
+
+	"cursord/diffs/internal/nearest"
+)
 
 // Back is what a file is to hold without some edits.
 type Back struct {
@@ -148,7 +152,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 					p.Behind = back.Lines[n-1].Behind
 				}
 				if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
-					p.Behind = slices.Concat(p.Behind, b.dead[n-1].Lines)
+					p.Behind = append(p.Behind, b.dead[n-1].Lines...) // each piece has a part of one list
 				}
 				back.Lines = append(back.Lines, p)
 				b.alive(d.wrote(), d.First, 1)
@@ -188,24 +192,25 @@ type writing struct {
 // they were removed, and for the dead lines that need not live again for that where these are.
 func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[int]Dead, dead map[writing][]int) {
 	stays, dead = map[int]Dead{}, map[writing][]int{}
+	var again []Gone
+	wrote := map[int32]bool{}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
-			if d.Again == 0 || !undone(d.Del) || undone(d.Again) {
-				continue
+			if d.Again != 0 && undone(d.Del) && !undone(d.Again) {
+				again, wrote[d.Again] = append(again, Gone{d, g.At}), true
 			}
-			at, far := -1, len(lines)+1
-			for _, r := range f.Runs {
-				for i := r.From; r.By == d.Again && i < min(r.To, len(lines)); i++ {
-					away := max(i-g.At, g.At-i)
-					if _, taken := stays[i]; !taken && away < far && trim(lines[i]) == trim(d.Text) {
-						at, far = i, away
-					}
-				}
-			}
-			if at >= 0 {
-				stays[at] = d
-				dead[writing{d.Text, d.Again}] = append(dead[writing{d.Text, d.Again}], at)
-			}
+		}
+	}
+	present := nearest.Set[writing]{}
+	for _, r := range f.Runs {
+		for i := r.From; wrote[r.By] && i < min(r.To, len(lines)); i++ {
+			present.Add(writing{trim(lines[i]), r.By}, i, i)
+		}
+	}
+	for _, g := range again {
+		if at, ok := present.Take(writing{trim(g.Text), g.Again}, g.At, func(int) bool { return true }); ok {
+			stays[at] = g.Dead
+			dead[writing{g.Text, g.Again}] = append(dead[writing{g.Text, g.Again}], at)
 		}
 	}
 	return stays, dead
