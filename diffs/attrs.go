@@ -14,7 +14,8 @@ type attrs struct {
 }
 
 // Rename tells the review that the file has moved from one path to another, and who moved it: an edit of the agent, or a
-// person if by is nil. A person's move is not reviewed. Pending hunks stay pending. It reports whether the review changed.
+// person if by is nil. A person's move is not reviewed. Pending hunks stay pending, and so does an agent's move: the file has been moved on. With
+// from and to the same, a person has made the agent's move too. It reports whether the review changed.
 func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	r.forget()
 	before, edits, was, who, n := r.shape().sum(), r.sources, r.present(), history.Person, int32(0)
@@ -26,8 +27,9 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	}
 	r.isPath = to
 	switch {
-	case by == nil:
+	case by == nil && (r.renamed.ID == 0 || from == to):
 		r.wasPath = to
+	case by == nil: // the file still is not where it was before the agent moved it
 	case r.is:
 		who, n = history.Agent, r.sources.edit(*by)
 		if !r.was || to == r.wasPath {
