@@ -57,6 +57,19 @@ func (p *past) sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// Wakes reports whether the file held a content before a person's changes, so that its lines are known again if the person brings it back.
+func (r *Review) Wakes(c Content) bool {
+	back := r.Copy()
+	back.Observe(c, nil)
+	is := back.present()
+	return r.past.Wakes(is.sum())
+}
+
+// HeldLast reports whether an edit has removed the file, and it held this text then.
+func (r *Review) HeldLast(c Content) bool {
+	return !r.is && isLines(r.limits, c) && r.past.HeldLast(linetext.Split(string(c.Data)))
+}
+
 // follow has the history take the step from a content to the present one, made by edit n or, for 0, by a person or a decision.
 func (r *Review) follow(before past, who history.Who, n int32) {
 	r.followLent(before, who, n, nil)

@@ -46,3 +46,6 @@ func (f *File) Taken(by func(int32) bool) bool {
 	}
 	return false
 }
+
+// Wakes reports whether a content with this sum is the one from before a person's changes, so that its lines are known again if it comes back.
+func (f *File) Wakes(sum string) bool { return f != nil && f.Asleep != nil && f.Asleep.Sum == sum }

@@ -103,3 +103,23 @@ func (f *File) Made(by func(int32) bool, b Body) bool {
 func (f *File) RemovedText(by func(int32) bool) bool {
 	return f != nil && slices.ContainsFunc(f.Ops, func(op Op) bool { return op.Aspect == TheBody && op.Was.Kind == Text && by(op.By) })
 }
+
+// HeldLast reports whether the last edit that changed the file as a whole has removed a text of these lines.
+func (f *File) HeldLast(lines []string) bool {
+	n, whole := f.LastWhole()
+	if !whole || len(lines) == 0 {
+		return false
+	}
+	for _, g := range f.Dead {
+		for _, d := range g.Lines {
+			if d.Del != n {
+				continue
+			}
+			if len(lines) == 0 || trim(d.Text) != trim(lines[0]) {
+				return false
+			}
+			lines = lines[1:]
+		}
+	}
+	return len(lines) == 0
+}

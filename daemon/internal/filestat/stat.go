@@ -52,6 +52,16 @@ func (s Stat) Touched(now Stat) bool {
 		s.Mode.Type() == now.Mode.Type()
 }
 
+// Became reports whether what is at a path now is the file that was in this state, whatever has been changed in it since. It is false where
+// that cannot be seen: another file may have got the number of one that is gone.
+func (s Stat) Became(now Stat, path string) bool {
+	if s.Ino == 0 || s.Dev != now.Dev || s.Ino != now.Ino || s.Mode.Type() != now.Mode.Type() {
+		return false
+	}
+	born, known := Born(path)
+	return s.Touched(now) || known && born <= s.Changed()
+}
+
 // All returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and
 // returns false, once stop says so.
 func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {

@@ -1,14 +1,17 @@
 package review
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/stored"
+	"cursord/daemon/internal/toolcalls"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -19,8 +22,8 @@ func (f *file) onlyVanished(held diffs.Content, during bool) bool {
 	return f.vanished != nil && f.Review.Rev() == f.gone && (during || (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()}))
 }
 
-// agentMoved takes in a move. It returns nil if the move cannot be reviewed as one.
-func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
+// takeMove takes in a move that a scan has found. It returns nil if the move cannot be reviewed as one.
+func (r *Reviewer) takeMove(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	from, to := fd.From.Path, fd.Path
 	if !fd.From.Known || t.Ledger.Writing(from) || t.Ledger.Writing(to) {
 		return nil
@@ -29,12 +32,29 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	if there := t.files[to]; there != nil && (there.pending() || len(there.Buffers) > 0) {
 		return nil
 	}
+	by := fd.Source
+	switch {
+	case fd.From.Source != nil || by == nil:
+	case fd.From.Was == fd.Is:
+		by = nil // a file keeps its times when its folder gets another name
+	default: // a person has moved it somewhere, and perhaps changed it there, before the agent did
+		maybe := *by
+		maybe.Via = diffs.ViaUnknown
+		by = &maybe
+	}
 	f := t.files[from]
 	switch {
+	case f == nil && by == nil:
+		return nil // nothing is known of it
 	case f == nil:
 		f = r.add(t, from, r.setup.Large.New(before))
 	case len(f.Buffers) > 0 || r.load(f) != nil:
 		return nil
+	case fd.From.Source == nil && f.Review.Current().Exists:
+		before = f.Review.Current()
+	case fd.From.Source == nil:
+		r.bringBack(f, before)
+		f.Review.Observe(before, nil) // as it was before the person took it away
 	case f.onlyVanished(before, s.TakenIn(*fd.From)):
 		f.Review, before = f.vanished, f.vanished.Current()
 	case f.pending() && !f.Review.Current().Exists:
@@ -43,29 +63,141 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	f.vanished = nil
 	f.Review.Begin(before, t.Others())                      // with what a person has changed since the last decision
 	t.made.TakeBack(t.place(from), before, diffs.Content{}) // that the file disappeared is a part of it
-	t.made.Note(t.place(to), from, before, after.Content, fd.Source)
-	f.Review.Rename(from, to, fd.Source)
-	f.Review.Observe(after.Content, fd.Source)
+	t.made.Note(t.place(to), from, before, after.Content, by)
+	f.Review.Rename(from, to, by)
+	f.Review.Observe(after.Content, by)
 	f.made = stored.Union(f.made, s.MissingDirs(to))
 	r.rekey(f, to)
 	f.lookedAt = fd.At
 	return f
 }
 
-// followMoves looks for the new names of files that have a history and are gone: in their own folders, and in the folder of to.
+// broughtHere takes in that a person has put a file where a call names it, which nobody has seen there before, and returns it; nil if there is
+// none. reports are those of the calls. The file is known by what the path held when a call began.
+func (r *Reviewer) broughtHere(t *Worktree, wr *toolcalls.Written, looks []attribution.Look, reports []attribution.Report) (found *file) {
+	if start, seen := wr.StartAt(); t.Isolated() || seen && start.Exists {
+		return nil
+	}
+	var held []diffs.Content
+	for _, l := range looks {
+		held = append(held, l.Content)
+	}
+	if before := reports[0].Before; before != nil {
+		held = append(held, diffs.Content{Exists: true, Data: []byte(*before)})
+	}
+	var review *diffs.Review
+	for _, f := range r.gone(r.sorted()) {
+		for _, c := range held {
+			if was := f.asHeld(c); was == nil {
+				continue
+			} else if found != nil && found != f {
+				return nil // nobody knows which one it is
+			} else {
+				found, review = f, was
+			}
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	by := wr.Beside // a command that has ended may have moved it, too
+	if by != nil && found.vanished == nil {
+		maybe := *by
+		maybe.Via = diffs.ViaUnknown
+		by = &maybe
+	}
+	found.Review, found.vanished = review, nil
+	found.Review.Rename(found.path, wr.Path, by)
+	t.UpdateSnapshots(found.path, atomicfile.State{})
+	r.rekey(found, wr.Path)
+	return found
+}
+
+// asHeld returns the review of a file that is gone as it was when the file held a content, before somebody took it away; nil if it did not hold
+// that last.
+func (f *file) asHeld(c diffs.Content) *diffs.Review {
+	if was := f.vanished; was != nil && f.Review.Rev() == f.gone && (atomicfile.State{Content: c}).Same(atomicfile.State{Content: was.Current()}) {
+		return was
+	}
+	if now := f.Review.Current(); now.Exists {
+		if (atomicfile.State{Content: c}).Same(atomicfile.State{Content: now}) {
+			return f.Review
+		}
+		return nil
+	}
+	if f.stashed != nil && f.stashed.Rev == f.Review.Rev() {
+		if was, _, ok := f.stashed.Back(c, f.Review); ok {
+			return was
+		}
+	}
+	review := f.Review.Copy()
+	if !c.Exists || !review.Wakes(c) {
+		return nil
+	}
+	review.Observe(c, nil)
+	return review
+}
+
+// gone returns those of some files that have a history or something pending, and are not in the work tree any more.
+func (r *Reviewer) gone(files []*file) (gone []*file) {
+	for _, f := range files {
+		known := f.stored.Past != nil || f.pending()
+		if known && !f.outside() && !f.tree.Isolated() && len(f.Buffers) == 0 && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
+			gone = append(gone, f)
+		}
+	}
+	return gone
+}
+
+// seek looks in all folders for files that are gone, so that refresh finds those that a person has moved. Only with again, it looks for
+// those that it has looked for before.
+func (r *Reviewer) seek(files []*file, again bool) {
+	var lost []*file
+	var is []filestat.Stat
+	for _, f := range r.gone(files) {
+		if f.is.Ino != 0 && (again || !f.sought) && f.Review.Current().Exists && !f.tree.Ledger.Pending(f.path) && f.tree.Writer(f.path) == nil {
+			lost, is = append(lost, f), append(is, f.is)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	for i, name := range atomicfile.Strayed(r.setup.Root, is) {
+		lost[i].sought = true
+		if there := lost[i].tree.files[name]; name != "" && (there == nil || !there.pending()) {
+			lost[i].perhapsIn = path.Dir(name)
+		}
+	}
+}
+
+// followMoves looks for the new names of files that have a history and are gone: everywhere, and in the folder of to.
 func (r *Reviewer) followMoves(to string) {
 	if there := r.shared().files[to]; there != nil && (r.load(there) != nil || there.Review.Current().Exists) {
 		return
 	}
-	for _, f := range r.sorted() {
-		if f.stored.Past != nil && !f.outside() && !f.tree.Isolated() && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
-			f.perhapsIn = path.Dir(to)
-			_, _ = r.refresh(f)
-			if f.perhapsIn = ""; r.stale(f) {
-				r.affected[f] = true // it may have nothing pending now, which nobody has been told
-			}
-		}
+	gone := r.gone(r.sorted())
+	r.seek(gone, true)
+	for _, f := range gone {
+		f.perhapsIn = cmp.Or(f.perhapsIn, path.Dir(to))
 	}
+	r.follow(gone)
+}
+
+// followFound is followMoves for those files that are found. The others may come back, for instance with another branch, and nothing of them has
+// changed until then.
+func (r *Reviewer) followFound(again bool) {
+	gone := r.gone(r.sorted())
+	r.seek(gone, again)
+	r.follow(slices.DeleteFunc(gone, func(f *file) bool { return f.perhapsIn == "" }))
+}
+
+// follow takes in that files are gone, or where they are.
+func (r *Reviewer) follow(gone []*file) {
+	for _, f := range gone {
+		_, _ = r.refresh(f)
+		f.perhapsIn = ""
+	}
+	r.save(slices.DeleteFunc(gone, func(f *file) bool { return !r.stale(f) })...)
 }
 
 // followOver looks for files that people have moved to where agents have deleted others, and returns them.
@@ -96,19 +228,23 @@ func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if here.Exists && strings.Contains(path.Base(to), path.Base(f.path)) {
 		return false // a save, for which an editor has made a backup
 	}
+	if now := filestat.Of(f.tree.Absolute(to)); to != "" && now != f.is && f.tree.Writer(to) != nil {
+		return false // the agent may have moved it; with another name of its folder, a file keeps its times
+	}
 	there := f.tree.files[to]
 	over := there != nil && there.pending()
 	if to == "" || there != nil && len(there.Buffers) > 0 || over && (f.perhapsIn == "" || r.load(there) != nil || !there.Review.Deleted()) {
 		return false
 	}
 	was := atomicfile.State{Content: f.Review.Current()}
-	if there != nil && r.load(there) == nil && was.Same(atomicfile.State{Content: there.Review.Current()}) {
-		return false // it was taken in there before
+	if there != nil && r.load(there) == nil && (was.Same(atomicfile.State{Content: there.Review.Current()}) || !over && there.Review.HeldLast(was.Content)) {
+		return false // it was taken in there before, or the file that an agent has removed there is back
 	}
 	if f.Review.Rename(f.path, to, nil); over {
 		f.Review.Succeed(there.Review)
 	}
-	f.tree.UpdateSnapshots(f.path, here) // so that no scan reports that the file is gone
+	f.tree.UpdateSnapshots(f.path, here) // so that no scan reports that the file is gone, or that it has come
+	f.tree.UpdateSnapshots(to, was)
 	r.rekey(f, to)
 	return true
 }
@@ -190,7 +326,7 @@ func (f *file) recordFile() {
 		return
 	}
 	if st := filestat.Of(f.tree.Absolute(f.path)); st.Exists() {
-		f.is = st
+		f.is, f.sought = st, false
 	}
 }
 

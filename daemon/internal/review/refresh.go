@@ -1,6 +1,8 @@
 package review
 
 import (
+	"slices"
+
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
@@ -79,10 +81,13 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 			r.putAway(f, before)
 		}
 		f.gone = f.Review.Rev()
-		if f.vanished == nil {
-			f.tree.UpdateSnapshots(f.path, s.here)
-		} else {
+		switch {
+		case f.vanished != nil:
 			f.tree.NoteGone(f.path)
+		case s.here.Exists:
+			f.tree.UpdateSnapshots(f.path, s.here)
+		default:
+			f.tree.TakenAway(f.path)
 		}
 	}
 	f.lookedAt = at
@@ -101,6 +106,7 @@ func (r *Reviewer) refreshPending() {
 // refreshAll is refreshPending for some files.
 func (r *Reviewer) refreshAll(files []*file) {
 	var changed []*file
+	r.seek(slices.DeleteFunc(slices.Clone(files), func(f *file) bool { return !f.followed() }), false)
 	for _, f := range append(r.followOver(), files...) {
 		if !f.followed() && !r.affected[f] || f.tree.busy || f.tree.files[f.path] != f {
 			continue
@@ -114,7 +120,7 @@ func (r *Reviewer) refreshAll(files []*file) {
 		default:
 			_, err = r.refresh(f)
 		}
-		if err != nil {
+		if f.perhapsIn = ""; err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 			continue
 		}

@@ -93,7 +93,8 @@ type file struct {
 
 	stashed   *stored.Stashed // hunks that a person has put away with git stash; nil: none, or the review is not loaded
 	vanished  *diffs.Review   // the review before the file disappeared, while an open call may have moved it
-	perhapsIn string          // a folder in which a person may have put the file; "" outside of followMoves
+	perhapsIn string          // a folder in which a person may have put the file; "" outside of seek and follow
+	sought    bool            // seek has looked for it since it was gone
 	gone      uint64          // the review's revision after the disappearance
 
 	guess *guess // about the latest change, if its author was guessed from its time in a turn that still runs; else nil

@@ -44,7 +44,8 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 	out := api.Decided{Diffs: []*sessions.Diff{}}
 	var plan []*planned
 	if rw.Files {
-		r.refreshAll(nil) // a file may be where another one was
+		r.refreshAll(nil)   // a file may be where another one was
+		r.followFound(true) // or anywhere else
 		files := r.editedBy(u, &out)
 		if slices.ContainsFunc(files, func(f *file) bool { return r.agentWrites(f, rw.Client, false) }) {
 			return false

@@ -11,14 +11,28 @@ import (
 
 // takeInScan takes in changes that no call named: the agent's, and people's changes that the same scan found.
 func (r *Reviewer) takeInScan(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
-	var changed []*file
+	var changed, away []*file
+	for _, fd := range list {
+		if f := t.files[fd.Path]; f != nil && fd.Source == nil && !fd.After.Exists {
+			away = append(away, f)
+		}
+	}
+	r.seek(away, false)
 	take := func(fd snapshot.Change) {
 		if t.Ledger.LeftBeside(fd.Path, fd.Source) {
 			return
 		}
-		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Where(fd.Path)) != fd.Is { // the file has changed again since the scan
-			if _, err := r.refresh(f); err == nil {
-				changed = append(changed, f)
+		takenAway := fd.Source == nil && !fd.After.Exists
+		if takenAway {
+			s.TakenAway(fd.Path)
+		}
+		// The file has changed again since the scan, or a person may have given it another name.
+		if f := t.files[fd.Path]; f != nil && (takenAway || filestat.Of(s.Where(fd.Path)) != fd.Is) {
+			_, err := r.refresh(f)
+			if f.perhapsIn = ""; err == nil {
+				if changed = append(changed, f); takenAway {
+					s.Note(fd.Path, fd.Is, fd.After)
+				}
 				return
 			}
 		}
@@ -30,7 +44,7 @@ func (r *Reviewer) takeInScan(t *Worktree, s *snapshot.Snapshot, list []snapshot
 	for _, fd := range list {
 		if fd.From == nil {
 			take(fd)
-		} else if f := r.agentMoved(t, s, fd); f != nil {
+		} else if f := r.takeMove(t, s, fd); f != nil {
 			changed = append(changed, f)
 			s.Note(fd.From.Path, filestat.Stat{}, atomicfile.State{})
 			s.Note(fd.Path, fd.Is, fd.After)

@@ -65,6 +65,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		in.Starts.Add(t.Start)
 		r.answers.Look(r.setup.Running() <= 1) // as in look
 		r.refreshAll(r.sorted())
+		r.followFound(false)
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
 		in.Hearings = append(in.Hearings, t.Heard())
 		close(t.looked)

@@ -216,6 +216,7 @@ func (r *Reviewer) carry(of *Worktree, c *treeChange) error {
 
 // written updates the reviews after a change was carried out.
 func (r *Reviewer) written(f *file, c *treeChange) {
+	f.Unstored = true // also if nobody was shown anything of it
 	if c.To != c.From {
 		c.in.UpdateSnapshots(c.From, atomicfile.State{})
 	}

@@ -59,6 +59,9 @@ func (r *Reviewer) takeIn(in *Worktree, wr *toolcalls.Written) {
 		return
 	}
 	f := r.readable(in, wr.Path, wr.After)
+	if f == nil {
+		f = r.broughtHere(in, wr, looks, reports)
+	}
 	for i := range reports { // an editor has the file open: only the times say which changes are the call's
 		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.Tree.Isolated() && wr.Tree.HeldElsewhere(wr.Path) {
 			rep.Source.Via = diffs.ViaUnknown

@@ -74,14 +74,23 @@ func (s *Snapshot) has(name string) (mode fs.FileMode, there bool) {
 
 // contents returns the former contents of files in the table, as far as they are known.
 func (s *Snapshot) contents(names []string) map[string][]byte {
-	found := make(map[string][]byte, len(names))
-	wanted := map[*git.Repository]map[string]git.Blob{}
+	of := make(map[string]*entry, len(names))
 	s.mu.Lock()
 	for _, name := range names {
-		e := s.files.get(name)
-		if e == nil {
-			continue
+		if e := s.files.get(name); e != nil {
+			of[name] = e
 		}
+	}
+	s.mu.Unlock()
+	return s.contentsOf(of)
+}
+
+// contentsOf returns the contents of files in the states that the table has or had of them, as far as they are known.
+func (s *Snapshot) contentsOf(of map[string]*entry) map[string][]byte {
+	found := make(map[string][]byte, len(of))
+	wanted := map[*git.Repository]map[string]git.Blob{}
+	s.mu.Lock()
+	for name, e := range of {
 		if data, ok := e.content.get(); ok {
 			found[name] = data
 		} else if e.doubtful {
@@ -214,6 +223,9 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	defer s.mu.Unlock()
 	s.reruled = s.reruled || isIgnoreFile(name)
 	delete(s.seen, name)
+	if img.Exists {
+		delete(s.away, name)
+	}
 	if s.shift != nil {
 		s.noted[name] = true
 	}

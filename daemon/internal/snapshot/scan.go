@@ -103,6 +103,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 	links := map[string]bool{}
 	room := int64(scanBytes)
 	var ask []string
+	var waits []filestat.Stat // files that are gone, which is left to a later scan
 	slices.SortStableFunc(suspects, func(a, b candidate) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i, sus := range suspects {
 		if ctx.Err() != nil {
@@ -124,6 +125,9 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		}
 		v := judge(s.trace(sus))
 		if v.Leave {
+			if sus.entry != nil && !sus.is.Exists() {
+				waits = append(waits, sus.entry.Stat)
+			}
 			if sus.entry == nil && !sus.moved && s.began < sus.is.Changed() && s.unseen(sus.path) > 0 { // the next scan knows that it was there
 				s.Saw(sus.path, sus.is, clock.Now())
 			}
@@ -206,6 +210,9 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			ask = append(ask, f.Path)
 		}
 	}
+	all = slices.DeleteFunc(all, func(f Change) bool { // and so are their new names
+		return !f.Was.Exists() && slices.ContainsFunc(waits, func(was filestat.Stat) bool { return s.isThere(was, &f) })
+	})
 	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	before := s.contents(ask)
 	maps.Copy(before, s.guesses(ask))
@@ -239,7 +246,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		s.scanned = began
 		s.mu.Unlock()
 	}
-	return s.paired(all), left
+	return s.followed(s.paired(all)), left
 }
 
 // suspects returns, sorted, the paths whose state differs from the known one, or might.

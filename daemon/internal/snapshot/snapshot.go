@@ -59,6 +59,7 @@ type Snapshot struct {
 	cut      bool                                // a walk has reached its limits, and a notice has said so
 	noted    map[string]bool                     // in a Shift: paths that were noted
 	texts    map[int64]bool                      // the times of texts that were written since it began and have been taken in
+	away     map[string]*entry                   // what people have taken away since, by path
 	seen     map[string][]Earlier                // changes that have not been taken in, by path
 	scanned  int64                               // when a scan that has found all new files began; 0: none has
 	watched  func(dir string) (is, bounded bool) // see WatchedBy

@@ -102,6 +102,14 @@ func (t *Tree) UpdateSnapshots(path string, img atomicfile.State) {
 	}
 }
 
+// TakenAway is UpdateSnapshots for a file that a person has removed, or moved to where nobody has followed it.
+func (t *Tree) TakenAway(path string) {
+	for _, s := range t.Starts.All() {
+		s.TakenAway(path)
+	}
+	t.UpdateSnapshots(path, atomicfile.State{})
+}
+
 // NoteGone is UpdateSnapshots for a file that is gone. Scans may still find the file under a new name.
 func (t *Tree) NoteGone(path string) {
 	for _, s := range t.Starts.All() {
