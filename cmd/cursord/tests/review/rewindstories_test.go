@@ -23,7 +23,7 @@ var (
 	rewindSteps = flag.Int("rewinds.steps", 30, "how many steps a story of TestRewindStories has")
 )
 
-// A rewindStory is a file that a person and an agent change by turns, line by line. No two lines are the same, so that the model is a few maps.
+// A rewindStory is a file that a person and an agent change and move by turns, line by line. No two lines are the same, so that the model is a few maps.
 type rewindStory struct {
 	t       *testing.T
 	w       *world.World
@@ -42,8 +42,45 @@ func (s *rewindStory) does(format string, args ...any) {
 	s.trace = append(s.trace, fmt.Sprintf(format, args...))
 }
 
+// path returns where the file is.
+func (s *rewindStory) path() (path string) {
+	for name, what := range s.w.Whole(s.w.Root) {
+		if what != "folder" {
+			require.Empty(s.t, path, "there are two files\n%s", s)
+			path = name
+		}
+	}
+	require.NotEmpty(s.t, path, "the file is gone\n%s", s)
+	return path
+}
+
+func (s *rewindStory) get() string { return s.w.Get(s.path()) }
+
 func (s *rewindStory) text() []string {
-	return strings.SplitAfter(strings.TrimSuffix(s.w.Get("f"), "\n"), "\n")
+	return strings.SplitAfter(strings.TrimSuffix(s.get(), "\n"), "\n")
+}
+
+// move returns a command that gives the file another name.
+func (s *rewindStory) move() string {
+	from := s.path()
+	names := slices.DeleteFunc([]string{"f", "g", "h", "d/f", "d/g"}, func(name string) bool { return name == from })
+	return fmt.Sprintf("mkdir -p d; mv %s %s", from, names[s.rng.IntN(len(names))])
+}
+
+// moves has the agent move the file by a command.
+func (s *rewindStory) moves() {
+	command := s.move()
+	s.takes(world.Shells("m", command), "%s", command)
+}
+
+// renames has the person move the file. Nobody need look at it at once.
+func (s *rewindStory) renames() {
+	command := s.move()
+	s.does("person: %s", command)
+	s.w.Makes(command)
+	if s.rng.IntN(2) == 0 {
+		s.e.Diffs()
+	}
 }
 
 func joined(lines []string) string {
@@ -76,11 +113,20 @@ func (s *rewindStory) changed(who string) string {
 func bareLine(l string) string { return strings.TrimSuffix(l, "\n") }
 
 func (s *rewindStory) agent() {
-	id := fmt.Sprintf("turn%d", s.lines+len(s.trace))
-	before := s.w.Get("f")
+	id := s.next()
+	before := s.get()
 	after := s.changed(id)
-	s.does("%s: %q", id, after)
-	s.w.Plays(world.Lines(world.Edits("c"+id, "f", before, after))...)
+	s.takes(world.Edits("c"+id, s.path(), before, after), "%q", after)
+}
+
+// next returns the id of the next turn.
+func (s *rewindStory) next() string { return fmt.Sprintf("turn%d", len(s.trace)) }
+
+// takes has the agent take a turn.
+func (s *rewindStory) takes(lines []string, what string, args ...any) {
+	id := s.next()
+	s.does(id+": "+what, args...)
+	s.w.Plays(world.Lines(lines)...)
 	params := world.Obj{"turnId": id}
 	if s.session != "" {
 		params["sessionId"] = s.session
@@ -93,13 +139,13 @@ func (s *rewindStory) agent() {
 func (s *rewindStory) person() {
 	text := s.changed("")
 	s.does("person: %q", text)
-	s.w.Put("f", text)
+	s.w.Put(s.path(), text)
 	s.e.Diffs()
 }
 
 // decides decides some hunk. What a reject takes out and brings back is read from the file.
 func (s *rewindStory) decides() {
-	d := s.e.Diffs()["f"]
+	d := s.e.Diffs()[s.path()]
 	if d == nil {
 		return
 	}
@@ -107,7 +153,7 @@ func (s *rewindStory) decides() {
 	id := d.Hunks[s.rng.IntN(len(d.Hunks))].ID
 	before := s.text()
 	s.e.Decides(method, world.Obj{"hunks": []string{id}})
-	s.does("%s %s: %q", method, id, s.w.Get("f"))
+	s.does("%s %s: %s %q", method, id, s.path(), s.get())
 	s.noteMoves(before)
 }
 
@@ -150,10 +196,10 @@ func (s *rewindStory) rewinds() {
 	s.e.Diffs()
 	n := s.rng.IntN(len(s.turns))
 	gone := s.turns[n:]
-	before, text := s.text(), s.w.Get("f")
+	before, file := s.text(), s.path()+": "+s.get()
 	var out api.Rewound
 	s.e.Must("session/rewind", world.Obj{"sessionId": s.session, "turnId": s.turns[n]}, &out)
-	s.does("rewind %v: %q, skipped %+v", gone, s.w.Get("f"), out.Skipped)
+	s.does("rewind %v: %s %q, skipped %+v", gone, s.path(), s.get(), out.Skipped)
 	require.Equal(s.t, gone, out.Turns, "%s", s)
 	now := s.text()
 	for line, by := range s.owner {
@@ -170,13 +216,13 @@ func (s *rewindStory) rewinds() {
 			require.False(s.t, is, "%q has come back\n%s", line, s)
 		}
 	}
-	after := s.w.Get("f")
+	after := s.path() + ": " + s.get()
 	s.changes += out.Applied
 	if out.Applied > 0 {
 		s.e.Must("diff/undo", world.Obj{"workspace": s.w.Root}, nil)
-		require.Equal(s.t, text, s.w.Get("f"), "an undo brings all back\n%s", s)
+		require.Equal(s.t, file, s.path()+": "+s.get(), "an undo brings all back\n%s", s)
 		s.e.Must("diff/redo", world.Obj{"workspace": s.w.Root}, nil)
-		require.Equal(s.t, after, s.w.Get("f"), "a redo as well\n%s", s)
+		require.Equal(s.t, after, s.path()+": "+s.get(), "a redo as well\n%s", s)
 	}
 	s.turns = s.turns[:n]
 	s.noteMoves(before)
@@ -193,7 +239,7 @@ func contains(lines []string, line string) bool {
 
 func (s *rewindStory) String() string { return strings.Join(s.trace, "\n") }
 
-// TestRewindStories plays stories of turns, a person's edits, decisions, restarts, forks and rewinds. A rewind takes out the lines of its turns, brings
+// TestRewindStories plays stories of turns, edits and moves of the file by a person and by the agent, decisions, restarts, forks and rewinds. A rewind takes out the lines of its turns, brings
 // back what these have taken out, and loses no other line; an undo brings every byte back.
 func TestRewindStories(t *testing.T) {
 	t.Parallel()
@@ -210,13 +256,17 @@ func TestRewindStories(t *testing.T) {
 			s.w.Start()
 			s.e = s.w.Opens()
 			for range *rewindSteps {
-				switch s.rng.IntN(12) {
+				switch s.rng.IntN(15) {
 				case 0, 1, 2, 3:
 					s.agent()
 				case 4, 5, 6:
 					s.person()
 				case 7, 8:
 					s.decides()
+				case 12:
+					s.moves()
+				case 13, 14:
+					s.renames()
 				case 9:
 					s.restarts()
 				case 10:
