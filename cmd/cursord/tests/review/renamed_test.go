@@ -37,3 +37,28 @@ func TestRewindAndExportOfARenamedFile(t *testing.T) {
 	require.Equal(t, "1\n2\n3\n", w.Get("g"))
 	require.Equal(t, "(absent)", w.Get("other"))
 }
+
+// TestRewindOfARenamedFileIsKnownAtTheNextDaemon: what a rewind had left of a file that a person had renamed was not stored. The next daemon did not
+// know the file where the person moves it then.
+func TestRewindOfARenamedFileIsKnownAtTheNextDaemon(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", sixLines)
+	w.Rests()
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Edits("c1", "f", sixLines, agentOnce)...)
+	first := e.Turn(nil)
+	w.Plays(world.Edits("c2", "f", agentOnce, agentMore)...)
+	second := e.Turn(world.Obj{"sessionId": first.SessionID})
+	e.Decides("diff/accept", world.Obj{"all": true})
+	w.Makes("mv f g")
+	require.Empty(t, rewinds(e, second, nil).Skipped)
+	require.Equal(t, agentOnce, w.Get("g"))
+	w.Kill()
+	w.Makes("mv g h; echo mine >>h")
+	w.Start()
+	e = w.Opens()
+	require.Empty(t, rewinds(e, first, nil).Skipped)
+	require.Equal(t, sixLines+"mine\n", w.Get("h"))
+}
