@@ -330,7 +330,10 @@ function M.deny(text)
   elseif text == '' or a.text and option ~= answers.none then
     M.answer(a, option.id, text ~= '' and text or nil)
   elseif a.text then
-    rpc.say('the question is still open: :Cursord deny takes no text here, :Cursord approve TEXT answers', vim.log.levels.WARN)
+    rpc.say(
+      'the question is still open: :Cursord deny takes no text here, :Cursord approve TEXT answers',
+      vim.log.levels.WARN
+    )
   else
     rpc.say('this no takes no text; :Cursord deny says it', vim.log.levels.WARN)
   end
