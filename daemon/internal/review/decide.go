@@ -233,8 +233,8 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 // choose finds the hunks that a decision selects.
 func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 	var choices []*choice
-	r.refreshAll(nil)   // a file may be where another one was
-	r.followFound(true) // or anywhere else
+	r.refreshAll(nil)    // a file may be where another one was
+	r.followFound(false) // or anywhere else
 	if dec.Hunks == nil {
 		r.lookAtDocuments() // what a client has just reported may have hunks
 		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
