@@ -90,7 +90,7 @@ var quirks = map[string]quirk{
 			}
 			require.Equal(c.t, "boolean", types["auto_review"])
 			ids := []string{
-				c.sends("session/set_config_option", world.Obj{"sessionId": s, "configId": "model", "value": "some-model"}),
+				c.sends("session/set_config_option", world.Obj{"sessionId": s, "configId": "model", "value": "fake-large"}),
 				c.sends("session/set_config_option", world.Obj{"sessionId": s, "configId": "auto_review", "type": "boolean", "value": false}),
 				c.sends("session/set_mode", world.Obj{"sessionId": s, "modeId": "agent"}),
 			}
