@@ -168,6 +168,7 @@ func TestMadeAfterARefusal(t *testing.T) {
 				e.Must("daemon/status", nil, nil)
 				doc.Save()
 			} else {
+				w.Ticks() // at the moment of the end the command may have done it
 				w.Put("f", "AGENT\n")
 			}
 			w.Put("../go", "")

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -245,20 +244,12 @@ func TestWhatComesAfterABackgroundCommand(t *testing.T) {
 	e.Until("the end of the call", func(n world.Notification) bool {
 		return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
 	})
-	later := func() { // a write at the moment of an end would look like one before it
-		told := time.Now()
-		require.Eventually(t, func() bool {
-			w.Put("../tick", "")
-			info, err := os.Stat(w.Path("../tick"))
-			return err == nil && info.ModTime().After(told)
-		}, world.Patience, time.Millisecond)
-	}
-	later()
+	w.Ticks()
 	w.Put("../now", "")
 	e.Until("the end of the command", func(n world.Notification) bool {
 		return n.Item != nil && n.Item.Kind == sessions.ItemNotice && strings.Contains(n.Item.Text, "Background command ended")
 	})
-	later()
+	w.Ticks() // a save at the moment of the end would look like one before it
 	w.Put("mine", "a\nb\n")
 	w.Put("../more", "")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)

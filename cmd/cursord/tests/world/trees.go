@@ -214,6 +214,18 @@ func (w *World) Rests() {
 	require.Eventually(w.T, func() bool { return time.Since(newest) > 50*time.Millisecond }, Patience, time.Millisecond)
 }
 
+// Ticks waits until the file system's clock, which lags behind by some milliseconds, has passed the present: what is written then is later than
+// all that has happened until now.
+func (w *World) Ticks() {
+	w.T.Helper()
+	now := time.Now()
+	require.Eventually(w.T, func() bool {
+		w.Put("../tick", "")
+		info, err := os.Stat(w.Path("../tick"))
+		return err == nil && info.ModTime().After(now)
+	}, Patience, time.Millisecond)
+}
+
 // Listing lists the workspace's files with mode and content, and its links with their targets.
 func (w *World) Listing() string {
 	w.T.Helper()
