@@ -3,7 +3,6 @@ package dirwatch
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -97,24 +96,6 @@ func TestNamesOfReplacedFolders(t *testing.T) {
 		until(t, a, dir)
 		until(t, b, dir)
 	}
-}
-
-// TestNamesByTwoPaths: the system watches a folder once, and names what is in it by one path.
-func TestNamesByTwoPaths(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has a second path to each folder")
-	}
-	dir := t.TempDir()
-	other := "/proc/self/root" + dir
-	a, b := openNames(t), openNames(t)
-	require.NoError(t, a.Add(dir))
-	require.NoError(t, b.Add(other))
-	write(t, filepath.Join(dir, "f"))
-	until(t, a, filepath.Join(dir, "f"))
-	until(t, b, filepath.Join(other, "f"))
-	a.Close()
-	write(t, filepath.Join(dir, "g"))
-	until(t, b, filepath.Join(other, "g"))
 }
 
 // TestLostNames: what overflows one queue is lost there alone, and what the system has lost is lost for all.

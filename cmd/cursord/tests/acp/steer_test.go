@@ -13,11 +13,7 @@ import (
 // TestSteer adds to a running turn of an agent that takes texts while it works.
 func TestSteer(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Start("CURSORD_FAKE_BUILD=2026.10.01-e373342")
-	w.Trusts()
-	w.Plays(`{"fake":"say","text":"Go. "}`, `{"fake":"wait","path":"go"}`, `{"fake":"say","text":"End of {{prompt}}."}`)
+	w := world.Steered(t)
 	c := opens(w, nil)
 	s := c.session()
 	require.Contains(t, said(c.goesThrough(s, "/steer"), "agent_message_chunk"), "needs a text behind it")

@@ -222,16 +222,22 @@ func TestChatCompletes(t *testing.T) {
 	tm.Until("\n\n> compare @some/other.go  and")
 }
 
-// TestChatWaits checks that prompts sent during a turn are shown as queued until their turns begin.
-func TestChatWaits(t *testing.T) {
-	t.Parallel()
-	w, e, tm := talk(t)
+// queues has a turn wait for the file "go on", and another prompt for that turn.
+func queues(w *world.World, tm *world.Tmux) {
+	tm.T.Helper()
 	w.Plays(world.Streams("Here."), `{"fake":"wait","path":"`+w.Path("../go on")+`"}`, world.Done)
 	for _, text := range []string{"the first", "the second"} {
 		tm.Types("-l", text)
 		tm.Types("Enter")
 	}
 	tm.Until("\n> the first\nHere.\nqueued: the second\n\n>")
+}
+
+// TestChatWaits checks that prompts sent during a turn are shown as queued until their turns begin.
+func TestChatWaits(t *testing.T) {
+	t.Parallel()
+	w, e, tm := talk(t)
+	queues(w, tm)
 	tm.Types("-l", "half a third")
 	tm.Until("\nqueued: the second\n\n> half a third")
 	w.Put("../go on", "")
@@ -267,12 +273,7 @@ func TestChatNarrow(t *testing.T) {
 func TestChatLeavesNoPieces(t *testing.T) {
 	t.Parallel()
 	w, _, tm := talk(t)
-	w.Plays(world.Streams("Here."), `{"fake":"wait","path":"`+w.Path("../go on")+`"}`, world.Done)
-	for _, text := range []string{"the first", "the second"} {
-		tm.Types("-l", text)
-		tm.Types("Enter")
-	}
-	tm.Until("\n> the first\nHere.\nqueued: the second\n\n>")
+	queues(w, tm)
 	tm.Types("-l", strings.Repeat("many words ", 7)+"more")
 	tm.Until("\nqueued: the second\n\n> " + strings.Repeat("many words ", 7) + "more")
 	for _, test := range []struct{ columns, rows string }{

@@ -14,11 +14,7 @@ import (
 // TestLSPSteer adds to a running turn of an agent that takes texts while it works.
 func TestLSPSteer(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Start("CURSORD_FAKE_BUILD=2026.10.01-e373342")
-	w.Trusts()
-	w.Plays(`{"fake":"say","text":"Go. "}`, `{"fake":"wait","path":"go"}`, `{"fake":"say","text":"End of {{prompt}}."}`)
+	w := world.Steered(t)
 	c := lsp(w, world.LSPCapabilities(), nil)
 	refused := func(want string, words ...any) {
 		require.ErrorContains(t, c.call("workspace/executeCommand", world.Obj{"command": "cursord.steer", "arguments": words}, nil), want)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 )
@@ -80,4 +81,15 @@ type AgentRun struct {
 	Cwd     string   `json:"cwd"`
 	Session string   `json:"session"`
 	Prompt  string   `json:"prompt"`
+}
+
+// Steered starts a daemon whose agents take texts while they work. The turn says "Go. ", waits for the file go, and says its prompt.
+func Steered(t *testing.T) *World {
+	t.Helper()
+	w := New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Start("CURSORD_FAKE_BUILD=2026.10.01-e373342")
+	w.Trusts()
+	w.Plays(`{"fake":"say","text":"Go. "}`, `{"fake":"wait","path":"go"}`, `{"fake":"say","text":"End of {{prompt}}."}`)
+	return w
 }
