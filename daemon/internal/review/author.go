@@ -37,20 +37,21 @@ func (r *Reviewer) DocumentSaved(name string, doc *documents.Document) {
 }
 
 // personSaved takes in a document that a person has saved, although an agent may have written the file again already.
-func (r *Reviewer) personSaved(name string, doc *documents.Document) {
+// It returns false if it has only noted the save, until the open calls that name the file have ended.
+func (r *Reviewer) personSaved(name string, doc *documents.Document) bool {
 	disk := atomicfile.Read(r.setup.Root, name)
 	if disk.Unreadable != "" || disk.Target != "" {
-		return
+		return true
 	}
 	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(doc.LikeFile(disk.Data)), Mode: disk.Mode}}
 	if doc.Echo {
 		if f := r.shared().files[name]; f != nil && saved.Same(disk) && r.load(f) == nil && r.takeSave(f, disk) {
 			r.save(f)
 		}
-		return
+		return true
 	}
 	if r.savedInACall(name, doc, saved) {
-		return
+		return false
 	}
 	if f := r.typedInto(name, doc, saved, disk); f != nil {
 		r.save(f)
@@ -58,6 +59,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	for _, s := range r.shared().Starts.All() {
 		s.Saved(name, saved, disk)
 	}
+	return true
 }
 
 // savedInACall notes a person's save of a file while open calls name the file. Once these have ended, attribution.Chain

@@ -169,7 +169,9 @@ func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
 		for name, b := range r.saves.Left(r.shared().Ledger.Pending) {
-			r.personSaved(name, b.Doc)
+			if r.personSaved(name, b.Doc) {
+				delete(r.saves, name)
+			}
 		}
 		r.refreshLate()
 		r.submit(nil, nil, nil)

@@ -2,7 +2,6 @@ package unsaved
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -46,16 +45,14 @@ func (s CallSaves) As(path string, c diffs.Content) *Buffer {
 	return nil
 }
 
-// Left takes out the saves of the paths that no open call names any more, and returns the latest of each: no report has taken it in.
+// Left returns the latest save of each path that no open call names any more: no report has taken it in.
 func (s CallSaves) Left(named func(path string) bool) map[string]*Buffer {
 	left := map[string]*Buffer{}
-	maps.DeleteFunc(s, func(path string, saves []callSave) bool {
-		if named(path) {
-			return false
+	for path, saves := range s {
+		if !named(path) {
+			left[path] = saves[len(saves)-1].buffer
 		}
-		left[path] = saves[len(saves)-1].buffer
-		return true
-	})
+	}
 	return left
 }
 

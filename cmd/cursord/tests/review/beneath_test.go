@@ -210,7 +210,7 @@ func TestConflictsWithAnUnsavedBuffer(t *testing.T) {
 // file. Before, the agent's lines went without a decision, and undo could not bring them back.
 func TestASaveOverAgentsLinesInACall(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"one call after the other", "both calls open", "the second call fails"} {
+	for _, name := range []string{"one call after the other", "both calls open", "the second call fails", "a later call", "a later call fails"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := world.Numbered(12, nil)
@@ -224,15 +224,17 @@ func TestASaveOverAgentsLinesInACall(t *testing.T) {
 			saved := doc.Text
 			first, second := world.Edits("c", "f", before, after), world.Edits("d", "f", saved, strings.Replace(saved, "line 11\n", "agent 11\n", 1))
 			wait := []string{world.Waits("go")}
-			lines := world.Lines(first, second[:1], wait, second[1:])
-			last := "agent 11\n"
-			switch name {
-			case "both calls open":
-				lines = world.Lines(first[:1], second[:1], first[1:], wait, second[1:])
-			case "the second call fails":
+			last, later := "agent 11\n", strings.HasPrefix(name, "a later call")
+			if strings.HasSuffix(name, "fails") {
 				last = "line 11\n"
-				lines = world.Lines(first, second[:1], wait,
-					[]string{`{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"error":{"error":"it does not fit"}}}}}`})
+				second[1] = `{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"error":{"error":"it does not fit"}}}}}`
+			}
+			lines := world.Lines(first, second[:1], wait, second[1:])
+			switch {
+			case name == "both calls open":
+				lines = world.Lines(first[:1], second[:1], first[1:], wait, second[1:])
+			case later:
+				lines = world.Lines(first, []string{world.Waits("later")}, second[:1], wait, second[1:])
 			}
 			w.Plays(lines...)
 			turn := e.Asks(nil)
@@ -242,6 +244,12 @@ func TestASaveOverAgentsLinesInACall(t *testing.T) {
 				})
 			}
 			begun("c", sessions.ItemCompleted)
+			if later {
+				e.Until("the first call's lines under review", func(n world.Notification) bool {
+					return n.Method == "diff/changed" && n.Diff.Path == "f"
+				})
+				w.Put("../later", "")
+			}
 			begun("d", sessions.ItemRunning)
 			require.Equal(t, after, w.Get("f"))
 			e.Diffs() // a barrier: the daemon has read the file after the first call
