@@ -9,8 +9,8 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
-	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/exportfile"
+	"cursord/daemon/internal/forked"
 	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/recap"
 	"cursord/daemon/internal/wire"
@@ -67,7 +67,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	s, err := im.store(ctx, w, f)
 	if err == nil && len(im.Told) > 0 && d.settings().TellRejections {
-		reviewLoop{w}.KeepRejections(decisionlog.Elsewhere, recap.Latest(im.Told))
+		w.review.Tell(recap.Latest(im.Told))
 	}
 	if err == nil && im.Written {
 		if _, err := f.Seek(0, io.SeekStart); err == nil {
@@ -174,9 +174,10 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 
 // tellFiles tells the histories of files which of their lines the session has written. A file that cannot be read goes without.
 func (im *importer) tellFiles(ctx context.Context, w *workspace, f io.Reader) {
+	earlier := forked.Earlier(im.d.store)
 	_ = im.Read(ctx, f, func(l exportfile.Line) error { // it was read before
 		if l.Written != nil {
-			w.review.Recall(l.Written.Path, origins.Imported(l.Written, im.Session.ID, im.Turns), l.Written.Sums)
+			w.review.Recall(l.Written.Path, origins.Imported(l.Written, im.Session.ID, im.Turns), l.Written.Sums, earlier)
 		}
 		return nil
 	})

@@ -31,16 +31,18 @@ func (r *Review) Written(of func(Source) bool) (all []Written) {
 	return all
 }
 
-// Recall gives the history the edits of present lines of which it knows none, and returns how many lines these are. If the lines are placed,
-// the present text has them at From. Otherwise it is as if a person had brought the lines: only their text tells the edit, and where the text
-// has less than half of them, Recall takes none.
-func (r *Review) Recall(written []Written, placed bool) (taken int) {
+// Recall gives the history the edits of present lines of which it knows none, or one that an import has told of and that over lets another take
+// the place of. It returns how many lines these are. If the lines are placed, the present text has them at From. Otherwise it is as if a
+// person had brought the lines: only their text tells the edit, and where the text has less than half of them, Recall takes none.
+func (r *Review) Recall(written []Written, placed bool, over func(known, told Source) bool) (taken int) {
 	var lines []string
 	var of []*Written // by line
 	present, found, from := r.present().lines, 0, map[int]*Written{}
 	is := func(j int, w *Written) {
 		found++
-		if known, _ := r.past.Of(j); j < len(present) && known == 0 && present[j].Ins == 0 {
+		known, _ := r.past.Of(j)
+		by := r.sources.of([]int32{known})
+		if j < len(present) && present[j].Ins == 0 && (known == 0 || by[0].Imported && by[0] != w.Source && over(by[0], w.Source)) {
 			from[j] = w
 		}
 	}

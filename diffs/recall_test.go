@@ -43,7 +43,7 @@ func TestRecall(t *testing.T) {
 			if strings.HasPrefix(one.text, "x\n") {
 				r.Observe(text(one.text), &others)
 			}
-			require.Equal(t, one.taken, r.Recall(written, false))
+			require.Equal(t, one.taken, r.Recall(written, false, nil))
 			got := make([]byte, 0, len(one.want))
 			for _, o := range r.Origins() {
 				by := byte('-')
@@ -54,7 +54,7 @@ func TestRecall(t *testing.T) {
 				got = append(got, strings.Repeat(string(by), o.To-o.From)...)
 			}
 			require.Equal(t, one.want, string(got))
-			require.Zero(t, r.Recall(written, false), "it knows them by now")
+			require.Zero(t, r.Recall(written, false, nil), "it knows them by now")
 			trial := r.Copy()
 			_, _, _ = trial.Rewind(Undone{Session: "s", Turns: []string{"t"}})
 			require.Equal(t, r.Current(), trial.Current())

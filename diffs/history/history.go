@@ -194,7 +194,7 @@ func (f *File) Bury(line int, d Dead) {
 	g.Lines = append(g.Lines, d)
 }
 
-// Recall returns the history with edits of present lines of which it knows none: line i is of edit by[i], unless that is 0, as in Run. at
+// Recall returns the history with other edits for some of the present lines: line i is of edit by[i], unless that is 0, as in Run. at
 // says when the edits were made that have no time.
 func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	var known File
@@ -204,7 +204,7 @@ func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	b := builder{}
 	for i, n := range by {
 		r := known.run(i)
-		b.alive(cmp.Or(r.Author, Author{By: n}), r.First, 1)
+		b.alive(cmp.Or(Author{By: n}, r.Author), r.First, 1)
 	}
 	known.Runs = b.runs
 	times := map[int32]int64{}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -20,9 +19,6 @@ import (
 
 // Max bounds the decisions that can be taken back.
 const Max = 500
-
-// Elsewhere is in the place of the number of a decision that another daemon has in its log: nobody can take it back here.
-const Elsewhere = math.MaxUint64
 
 // A Group is what one request decided: one step of undo.
 type Group struct {

@@ -1,10 +1,16 @@
 package forked
 
-import "cursord/sessions"
+import (
+	"cmp"
+
+	"cursord/diffs"
+	"cursord/sessions"
+)
 
 // A Store has sessions and turns, as sessions.Store has.
 type Store interface {
 	Session(id string) (*sessions.Session, error)
+	Turn(id string) (*sessions.Turn, error)
 	Turns(session, before string, limit int) ([]*sessions.Turn, bool, error)
 }
 
@@ -45,4 +51,29 @@ func each(store Store, session string, do func(*sessions.Turn)) {
 		}
 		before, more = page[len(page)-1].ID, others
 	}
+}
+
+// Earlier returns a function that reports whether a turn, that of told, has come with a fork of its session as another, that of known. Sessions
+// may be imported in any order.
+func Earlier(store Store) func(known, told diffs.Source) bool {
+	is := map[[2]diffs.Source]bool{}
+	return func(known, told diffs.Source) bool {
+		which := [2]diffs.Source{known, told}
+		earlier, asked := is[which]
+		if !asked {
+			earlier = copied(store, told.SessionID, told.TurnID, known.SessionID, known.TurnID)
+			is[which] = earlier
+		}
+		return earlier
+	}
+}
+
+// copied reports whether a turn of a fork is a copy of a turn of another session.
+func copied(store Store, session, turn, fork, copy string) bool {
+	of, noSession := store.Session(session)
+	in, noFork := store.Session(fork)
+	was, noTurn := store.Turn(turn)
+	is, noCopy := store.Turn(copy)
+	return cmp.Or(noSession, noFork, noTurn, noCopy) == nil && in.Copied(is) && of.CreatedAt.Before(in.CreatedAt.Time) &&
+		sessions.SameTurn(was) == sessions.SameTurn(is)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/diffs"
 	"cursord/sessions"
 )
 
@@ -32,6 +33,17 @@ func (f fakeStore) Turns(session, before string, _ int) ([]*sessions.Turn, bool,
 		}
 	}
 	return all[:min(1, len(all))], len(all) > 1, nil
+}
+
+func (f fakeStore) Turn(id string) (*sessions.Turn, error) {
+	for _, all := range f.turns {
+		for _, t := range all {
+			if t.ID == id {
+				return t, nil
+			}
+		}
+	}
+	return nil, errors.New("gone")
 }
 
 // TestInherited finds the turns that a fork of a fork has of both, through a session that is gone and without looking in circles.
@@ -61,5 +73,15 @@ func TestInherited(t *testing.T) {
 	for _, s := range []*sessions.Session{a, d, round} {
 		_, turns := Inherited(store, s)
 		require.Empty(t, turns, s.ID)
+	}
+	for _, one := range []struct {
+		known, told string
+		earlier     bool
+	}{
+		{"c2", "a2", true}, {"c3", "b3", true}, {"b3", "a3", true}, {"c8", "a8", false}, // a8 came after the fork, and is another turn
+		{"a2", "c2", false}, {"c3", "b2", false}, {"c7", "b7", false}, {"c2", "none", false}, {"d2", "a2", true},
+	} {
+		src := func(turn string) diffs.Source { return diffs.Source{SessionID: turn[:1], TurnID: turn} }
+		require.Equal(t, one.earlier, Earlier(store)(src(one.known), src(one.told)), "%v", one)
 	}
 }

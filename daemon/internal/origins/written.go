@@ -88,12 +88,13 @@ func Imported(file *api.WrittenFile, session string, turns map[string]string) (w
 
 // Recall tells the review of a file what a session has written in it, where the file was when it was exported with these sums. Where the text
 // is still that one, as a person has changed it since, each line is known by its place: half of the lines of the longer text must be in both.
-// Elsewhere, and for an export without sums, only the lines' text tells it. Recall reports whether it has told the review anything.
-func Recall(review *diffs.Review, written []diffs.Written, sums []byte) bool {
+// Elsewhere, and for an export without sums, only the lines' text tells it. over is that of diffs.Review.Recall. Recall reports whether it has
+// told the review anything.
+func Recall(review *diffs.Review, written []diffs.Written, sums []byte, over func(known, told diffs.Source) bool) bool {
 	if placed, same := place(string(review.Current().Data), written, sums); same {
-		return review.Recall(placed, true) > 0
+		return review.Recall(placed, true, over) > 0
 	}
-	return review.Recall(written, false) > 0
+	return review.Recall(written, false, over) > 0
 }
 
 // place returns the lines as they are placed in a text, without those that are not in it any more; same reports whether it is the text that

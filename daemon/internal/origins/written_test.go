@@ -24,7 +24,7 @@ func edit(turn string) *diffs.Source {
 func exported(from *diffs.Review, now diffs.Content) *diffs.Review {
 	to := diffs.New(now)
 	if file := (&Exporter{Session: "s"}).File("f", from); file != nil {
-		Recall(to, Imported(file, "s", map[string]string{"1": "1", "2": "2", "3": "3"}), file.Sums)
+		Recall(to, Imported(file, "s", map[string]string{"1": "1", "2": "2", "3": "3"}), file.Sums, nil)
 	}
 	return to
 }

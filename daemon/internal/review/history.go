@@ -189,14 +189,14 @@ func (r *Reviewer) Written(of *origins.Exporter, after string) (files []*api.Wri
 }
 
 // Recall tells the history of a file of the work tree who has written lines of it, as origins.Recall does.
-func (r *Reviewer) Recall(path string, written []diffs.Written, sums []byte) {
+func (r *Reviewer) Recall(path string, written []diffs.Written, sums []byte, over func(known, told diffs.Source) bool) {
 	_ = r.call(func() {
 		name := r.named(path)
 		if api.DiffPath(path) != nil || filepath.IsAbs(name) {
 			return
 		}
 		f, review, err := r.reviewOf(path)
-		if err != nil || !origins.Recall(review, written, sums) {
+		if err != nil || !origins.Recall(review, written, sums, over) {
 			return
 		}
 		if f == nil {

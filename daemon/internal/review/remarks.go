@@ -40,10 +40,17 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 		if f, _, err = r.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
 			session, said := diffshape.Remark(f.path, f.diff.Hunks[max(i, 0)], text)
-			g := &decisionlog.Group{Accept: true, Rejections: []decisionlog.Rejection{{Session: session, Text: said, Comment: true}}}
-			r.submit(nil, r.log.Push(g), nil)
-			r.keepRejections(g)
+			r.tell([]decisionlog.Rejection{{Session: session, Text: said, Comment: true}})
 		}
 	})
 	return cmp.Or(stopped, err)
+}
+
+// Tell keeps what sessions were told elsewhere of decisions for their next prompts. No undo takes it back.
+func (r *Reviewer) Tell(told []decisionlog.Rejection) { _ = r.call(func() { r.tell(told) }) }
+
+func (r *Reviewer) tell(told []decisionlog.Rejection) {
+	g := &decisionlog.Group{Accept: true, Rejections: told}
+	r.submit(nil, r.log.Push(g), nil)
+	r.keepRejections(g)
 }
