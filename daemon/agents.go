@@ -131,3 +131,27 @@ func (w *workspace) buildBefore(session string) string {
 func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) *whichagent.Build {
 	return w.d.agent.Build(ctx, bin, func(version string) { w.sendEvents(turnEvents{turn: t, build: version}) })
 }
+
+// keepNotices has the next turn of a session tell people notices, and no others that were kept. It waits for the session's loop.
+func (d *Daemon) keepNotices(session string, notices []string) {
+	d.inLoopOf(session, func(w *workspace) {
+		var c commit
+		if _, gone := w.session(session); gone == nil {
+			w.remarks.Notify(&c.ops, session, notices)
+			w.submit(&c)
+		}
+	})
+}
+
+// keptNotices returns what was kept for the next turn of a session.
+func (d *Daemon) keptNotices(session string) (notices []string) {
+	d.inLoopOf(session, func(w *workspace) { notices = w.remarks.Notices(session) })
+	return notices
+}
+
+func (d *Daemon) inLoopOf(session string, f func(*workspace)) {
+	if w, err := d.workspaceOfSession(session); err == nil {
+		_ = w.call(func() { f(w) })
+		w.release()
+	}
+}

@@ -156,7 +156,7 @@ func Open(o Options) (*Daemon, error) {
 		return nil, errors.Join(errAgents, store.Close())
 	}
 	d.store, d.agent = store, whichagent.New(which)
-	d.drivers = drivers.New(d.agent.Builds(), o.Version, d.log)
+	d.drivers = drivers.New(d.agent.Builds(), drivers.Options{Version: o.Version, Log: d.log, Keep: d.keepNotices, Kept: d.keptNotices})
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
 		d.messages.Post("recovery", "", slog.LevelWarn, fmt.Sprintf(

@@ -13,11 +13,11 @@ import (
 
 // This file keeps what the agent says and does while no turn takes it in, such as that a command in the background has ended. While the run of the
 // turn before waits for that command, its words are of that turn. Else the next turn tells all as notices, since a turn that has ended is not
-// changed. Nobody has looked at the files before such a call, so that what it changes cannot be put under review.
+// changed; Options.Keep has them until then, so that they outlive the process and the daemon. Nobody has looked at the files before such a call,
+// so that what it changes cannot be put under review.
 
 const (
 	maxOverheard = 16 << 10 // bytes of such words that are kept
-	maxUntold    = 100      // sessions of which it is kept when their process ends
 	maxTold      = 2 << 10  // bytes of the notice
 	maxAside     = 20       // calls that are named, and so many questions
 	maxAsideIDs  = 1000     // of each that are counted
@@ -43,16 +43,6 @@ func (n *names) add(id, name string) {
 	}
 }
 
-func (n *names) join(later names) {
-	for i, id := range later.ids {
-		name := ""
-		if i < len(later.list) {
-			name = later.list[i]
-		}
-		n.add(id, cmp.Or(name, noName))
-	}
-}
-
 func (n *names) String() string {
 	all := strings.Join(n.list, "; ")
 	if more := len(n.ids) - len(n.list); more > 0 {
@@ -61,13 +51,11 @@ func (n *names) String() string {
 	return all
 }
 
-func (b *between) isEmpty() bool { return b.words == "" && len(b.did.ids)+len(b.asked.ids) == 0 }
+// size is 0 if there is nothing, and grows with all that is added.
+func (b *between) size() int { return len(b.words) + len(b.did.ids) + len(b.asked.ids) }
 
-// join adds what came later.
-func (b *between) join(later between) {
-	b.words += plaintext.Cut(later.words, max(maxOverheard-len(b.words), 0))
-	b.did.join(later.did)
-	b.asked.join(later.asked)
+func (b *between) hear(text string) {
+	b.words += plaintext.Cut(text, max(maxOverheard-len(b.words), 0))
 }
 
 // overhear takes in a message that comes while no turn takes messages. Before the process serves its first turn, that is a chat being loaded: old
@@ -79,14 +67,14 @@ func (p *proc) overhear(m message) {
 	u, call := m.params.Get("update"), m.params.Get("toolCall")
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.keepBetween(p.between.size())
 	switch kind := u.Get("sessionUpdate").Text(); {
 	case m.id != nil && call.Get("toolCallId").Text() != "":
 		p.between.asked.add(call.Get("toolCallId").Text(), asideName(call))
 	case m.id != nil:
 		p.between.asked.add(string(m.id), strings.TrimPrefix(strings.TrimPrefix(m.method, "_"), "cursor/"))
 	case kind == "agent_message_chunk":
-		text := blockText(u.Get("content"))
-		p.between.words += plaintext.Cut(text, max(maxOverheard-len(p.between.words), 0))
+		p.between.hear(blockText(u.Get("content")))
 	case kind == "tool_call", kind == "tool_call_update":
 		if id := u.Get("toolCallId").Text(); id != "" && (kind == "tool_call" || !p.had[id]) {
 			p.between.did.add(id, asideName(u))
@@ -101,7 +89,33 @@ func asideName(call jsontext.Value) string {
 	return cmp.Or(call.Get("rawInput").Get("command").Text(), call.Get("title").Text(), call.Get("kind").Text(), noName)
 }
 
-// overheard returns what the agent has said and done since the last turn, once.
+// keepFor has keep keep what the agent says and does from now on, and what nobody has taken so far.
+func (p *proc) keepFor(keep func(texts []string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep = keep
+	p.keepBetween(0)
+}
+
+// keepBetween has what the next turn is to tell kept, if that has changed since between had a size. mu must be held.
+func (p *proc) keepBetween(size int) {
+	if p.keep == nil || p.between.size() == size {
+		return
+	}
+	if texts := p.between.texts(""); !slices.Equal(texts, p.told) {
+		p.told = texts
+		p.keep(texts)
+	}
+}
+
+// keepNoMore leaves all that was said and done to who has kept it.
+func (p *proc) keepNoMore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep, p.told, p.between = nil, nil, between{}
+}
+
+// overheard returns what the agent has said and done and nobody has kept, once.
 func (p *proc) overheard() (b between) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,9 +127,8 @@ func (p *proc) overheard() (b between) {
 func (r *run) goOn(p *proc, t *turn) {
 	b := p.overheard()
 	text := b.words
-	if b.words = ""; !b.isEmpty() {
-		r.emit(b.notices("While commands run in the background"))
-	}
+	b.words = ""
+	r.tell(b.texts("While commands run in the background"))
 	if text == "" {
 		return
 	}
@@ -126,46 +139,51 @@ func (r *run) goOn(p *proc, t *turn) {
 	t.out.Result = &text
 }
 
-// untold returns what a session's process that has ended had said and done since its last turn, once.
-func (d *Driver) untold(session string) between {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	b := d.left[session]
-	delete(d.left, session)
-	return b
-}
-
-// leave keeps what the agent has said and done since its last turn, as its process is about to end. mu must be held.
-func (d *Driver) leave(k *keeping) {
-	if b := k.proc.overheard(); !b.isEmpty() && len(d.left) < maxUntold {
-		d.left[k.session] = b
+// tellKept tells what the agent has said and done since the last turn. It is forgotten when it is told.
+func (r *run) tellKept() {
+	if texts := r.d.options.Kept(r.req.Session); len(texts) > 0 {
+		r.tell(texts)
+		r.d.options.Keep(r.req.Session, nil)
 	}
 }
 
-// tellBetween tells what the agent has said and done while no turn ran.
+// tell tells notices, while the process takes in no turn.
+func (r *run) tell(texts []string) {
+	if len(texts) > 0 {
+		r.emit(notices(texts))
+	}
+}
+
+// tellBetween tells what the agent has said and done since its process was taken for the turn.
 func (t *turn) tellBetween() {
-	if t.between.join(t.p.overheard()); !t.between.isEmpty() {
-		t.emitBeside(t.between.notices(""))
-	}
+	b := t.p.overheard()
+	t.emitBeside(notices(b.texts("")))
 }
 
-// notices tells it. during says when it was, if the turn's run had not ended; a look at the files then follows.
-func (b *between) notices(during string) (all []agent.Event) {
+func notices(texts []string) (all []agent.Event) {
+	for _, text := range texts {
+		all = append(all, agent.Notice{Text: text})
+	}
+	return all
+}
+
+// texts tells it. during says when it was, if the turn's run had not ended; a look at the files then follows.
+func (b *between) texts(during string) (all []string) {
 	if text := plaintext.Joined(b.words); text != "" {
 		if cut := plaintext.Cut(text, maxTold); cut != text {
 			text = cut + "…"
 		}
-		all = append(all, agent.Notice{Text: "While no turn ran, the agent said: " + text})
+		all = append(all, "While no turn ran, the agent said: "+text)
 	}
 	if len(b.did.list) > 0 {
 		text := cmp.Or(during, "While no turn ran") + ", the agent did more: " + b.did.String()
 		if during == "" {
 			text += ". What that changed is not listed as the agent's: look at these files yourself"
 		}
-		all = append(all, agent.Notice{Text: text})
+		all = append(all, text)
 	}
 	if len(b.asked.list) > 0 {
-		all = append(all, agent.Notice{Text: cmp.Or(during, "While no turn ran") + ", the agent asked for this, and was told no: " + b.asked.String()})
+		all = append(all, cmp.Or(during, "While no turn ran")+", the agent asked for this, and was told no: "+b.asked.String())
 	}
 	return all
 }

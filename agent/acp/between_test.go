@@ -43,12 +43,13 @@ func (w *world) later(name, text string) string {
 }
 
 // TestTextBetweenTurns: what the agent says while no turn runs was lost. The next turn tells it, once and not as its own words, in the same process
-// or in another one.
+// or in another one, also of another daemon.
 func TestTextBetweenTurns(t *testing.T) {
 	for name, before := range map[string]func(w *world){
 		"the same process":    func(*world) {},
 		"another model":       func(w *world) { w.req.Model = "fake-small" },
 		"after an idle while": func(w *world) { w.driver.Rest() },
+		"another daemon":      func(w *world) { w.driver.Close(); w.restart(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "2026.10.01-e373342", "")
@@ -61,7 +62,7 @@ func TestTextBetweenTurns(t *testing.T) {
 			require.Equal(t, "init\ntext one", w.said())
 			before(w)
 			w.script(`{"fake":"say","text":"two"}` + "\n")
-			for _, want := range []string{"init\nnotice While no turn ran, the agent said: The tests ⏎ have passed.\ntext two", "init\ntext two"} {
+			for _, want := range []string{"notice While no turn ran, the agent said: The tests ⏎ have passed.\ninit\ntext two", "init\ntext two"} {
 				require.Equal(t, "two", *w.run(t.Context(), nil).Result)
 				require.Equal(t, want, w.said())
 			}
@@ -99,9 +100,9 @@ func TestCallsBetweenTurns(t *testing.T) {
 	w.said()
 	w.script(`{"fake":"say","text":"two"}` + "\n")
 	w.run(t.Context(), nil)
-	require.Equal(t, "init\nnotice While no turn ran, the agent said: All done.\n"+
+	require.Equal(t, "notice While no turn ran, the agent said: All done.\n"+
 		"notice While no turn ran, the agent did more: echo b >b; Edit e. What that changed is not listed as the agent's: look at these files yourself\n"+
-		"notice While no turn ran, the agent asked for this, and was told no: rm c; ask_question\ntext two", w.said())
+		"notice While no turn ran, the agent asked for this, and was told no: rm c; ask_question\ninit\ntext two", w.said())
 	w.run(t.Context(), nil)
 	require.Equal(t, "init\ntext two", w.said())
 }
@@ -110,10 +111,9 @@ func TestCallsBetweenTurns(t *testing.T) {
 func TestManyCallsBetweenTurns(t *testing.T) {
 	var b between
 	for i := range 3 * maxAside {
-		later := between{words: strings.Repeat("x", maxOverheard)}
-		later.did.add(fmt.Sprint(i), "y")
-		later.did.add(fmt.Sprint(i), "the same")
-		b.join(later)
+		b.hear(strings.Repeat("x", maxOverheard))
+		b.did.add(fmt.Sprint(i), "y")
+		b.did.add(fmt.Sprint(i), "the same")
 	}
 	for range 2 { // an update of a call that is only counted
 		b.did.add(fmt.Sprint(3*maxAside-1), "y")
@@ -129,18 +129,6 @@ func TestManyCallsBetweenTurns(t *testing.T) {
 		b.did.add(fmt.Sprint("one of many ", i), "y")
 	}
 	require.Len(t, b.did.ids, maxAsideIDs)
-}
-
-// TestTextBetweenTurnsOfAnEndedSession is told nobody.
-func TestTextBetweenTurnsOfAnEndedSession(t *testing.T) {
-	w := newWorld(t, "2026.10.01-e373342", "")
-	w.script(w.later("go", "Late.") + `{"fake":"say","text":"one"}` + "\n")
-	w.run(t.Context(), nil)
-	w.touches("go")
-	w.hasOverheard("Late.")
-	w.driver.Rest()
-	w.driver.End(w.req.Session)
-	require.Empty(t, w.driver.left)
 }
 
 // TestTextWhileACommandInTheBackgroundRuns is of the turn that waits for the command. It was lost.

@@ -23,6 +23,6 @@
 // runs, is answered by a no.
 //
 // What the agent says after its answer to the prompt is of that turn while its run waits: for ends of calls, and for commands in the
-// background. Later it is a notice of the next turn (between.go), and so are the calls that it makes then, as long as the daemon runs. What
+// background. Later it is a notice of the next turn (between.go), and so are the calls that it makes then. What
 // such a call changes is not under review: nobody has looked at the files before it.
 package acp

@@ -16,6 +16,11 @@ type Options struct {
 	Version string        // of cursord, for the agent's log
 	Idle    time.Duration // how long a process is kept after a turn; 0: five minutes
 	Log     *slog.Logger  // nil: nothing is logged
+
+	// Keep keeps, in the place of what it has kept of a session, the texts of notices: what the agent has said and done while no turn ran.
+	// Kept returns them.
+	Keep func(session string, texts []string)
+	Kept func(session string) []string
 }
 
 const (
@@ -29,9 +34,8 @@ type Driver struct {
 	options  Options
 
 	mu     sync.Mutex
-	kept   []*keeping         // guarded by mu; the one that was used last comes last
-	left   map[string]between // guarded by mu; what processes that have ended had said and done since their last turns, by session
-	closed bool               // guarded by mu
+	kept   []*keeping // guarded by mu; the one that was used last comes last
+	closed bool       // guarded by mu
 	ending sync.WaitGroup
 }
 
@@ -46,7 +50,7 @@ type keeping struct {
 func New(l *agent.Launcher, o Options) *Driver {
 	o.Idle = cmp.Or(o.Idle, idleTime)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Driver{launcher: l, options: o, left: map[string]between{}}
+	return &Driver{launcher: l, options: o}
 }
 
 // Run runs a turn, as agent.Driver says. The process that serves it may go on after the turn, for the next one of Request.Session; the
@@ -88,11 +92,15 @@ func (d *Driver) take(session string) *proc {
 	k := d.kept[i]
 	k.timer.Stop()
 	d.kept = slices.Delete(d.kept, i, i+1)
+	k.proc.keepNoMore()
 	return k.proc
 }
 
 // keep keeps a process for a session, or ends it. If it keeps too many then, it ends the one that was used first.
 func (d *Driver) keep(session string, p *proc) {
+	if session != "" {
+		p.keepFor(func(texts []string) { d.options.Keep(session, texts) })
+	}
 	d.mu.Lock()
 	if d.closed || session == "" {
 		d.mu.Unlock()
@@ -121,7 +129,6 @@ func (d *Driver) drop(k *keeping) {
 		return
 	}
 	d.kept = slices.Delete(d.kept, i, i+1)
-	d.leave(k)
 	k.timer.Stop()
 	d.ending.Add(1)
 	d.mu.Unlock()
@@ -131,7 +138,6 @@ func (d *Driver) drop(k *keeping) {
 
 // End ends the process that is kept for a session, if there is one, and returns when it has ended. No turn of the session may run.
 func (d *Driver) End(session string) {
-	d.untold(session)
 	if p := d.take(session); p != nil {
 		p.end()
 	}

@@ -87,7 +87,7 @@ func TestOneProcess(t *testing.T) {
 // TestIdle: a process that nobody uses ends.
 func TestIdle(t *testing.T) {
 	w := newWorld(t, "2026.10.01-e373342", builtin)
-	w.driver = New(w.driver.launcher, Options{Idle: time.Millisecond})
+	w.restart(time.Millisecond)
 	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
 	require.Eventually(t, func() bool { return len(process.Survivors(w.req.Mark)) == 0 }, 30*time.Second, 5*time.Millisecond)
 	w.driver.Close()

@@ -39,6 +39,7 @@ type world struct {
 
 	mu     sync.Mutex
 	events []string // guarded by mu
+	kept   []string // guarded by mu; what the next turn is to tell
 }
 
 func newWorld(t *testing.T, build, script string) *world {
@@ -47,7 +48,8 @@ func newWorld(t *testing.T, build, script string) *world {
 	home := t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	w := &world{t: t, dir: dir, driver: New(agent.NewLauncher(program.LoadBuilds(nil, nil)), Options{Version: "test"})}
+	w := &world{t: t, dir: dir}
+	w.restart(0)
 	mark := "ACP_TEST_MARK=" + home
 	w.req = agent.Request{
 		Bin: self, Version: build, Dir: dir, Prompt: "hi", Session: "s", Mark: mark,
@@ -63,6 +65,23 @@ func newWorld(t *testing.T, build, script string) *world {
 		require.Empty(t, process.Survivors(mark), "processes are left")
 	})
 	return w
+}
+
+// restart gives the world another driver, as a daemon has that starts.
+func (w *world) restart(idle time.Duration) {
+	w.driver = New(agent.NewLauncher(program.LoadBuilds(nil, nil)), Options{
+		Version: "test", Idle: idle,
+		Keep: func(_ string, texts []string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.kept = texts
+		},
+		Kept: func(string) []string {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.kept
+		},
+	})
 }
 
 // home is the folder outside of the workspace.

@@ -46,7 +46,9 @@ type proc struct {
 	stderr agent.Tail // guarded by mu
 	bare   agent.Tail // guarded by mu; lines of stdout that are no messages
 
-	between between // guarded by mu
+	between between              // guarded by mu; what nobody has taken
+	keep    func(texts []string) // guarded by mu; keeps what between tells, as long as no turn has the process
+	told    []string             // guarded by mu; what it was given last
 
 	// Of the goroutine that owns it.
 	calls map[int64]pending // requests of ours that have no answer

@@ -22,16 +22,20 @@ type run struct {
 	req  *agent.Request
 	emit func([]agent.Event)
 
-	between between // what processes that have ended had said and done since the turn before
+	kept *proc // the process that has served the turn before, until it is known whether it serves this one, too
 }
 
 // startTime is how long an agent may be silent while it starts, or opens its session.
 const startTime = 2 * time.Minute
 
 func (r *run) run(ctx context.Context) agent.Outcome {
-	p, t, failed := r.serve(ctx, true)
+	if r.req.Session != "" {
+		r.kept = r.d.take(r.req.Session)
+		r.tellKept()
+	}
+	p, t, failed := r.serve(ctx)
 	if ctx.Err() == nil && (failed == errUnnoticed || t != nil && t.unsent) {
-		p, t, failed = r.serve(ctx, false)
+		p, t, failed = r.serve(ctx)
 	}
 	switch {
 	case failed != nil && ctx.Err() != nil:
@@ -59,9 +63,9 @@ func (r *run) run(ctx context.Context) agent.Outcome {
 // errUnnoticed says that a kept process had ended, which nobody had noticed before.
 var errUnnoticed = &failure.Error{}
 
-// serve has a process, a kept one if kept allows that, run the turn.
-func (r *run) serve(ctx context.Context, kept bool) (*proc, *turn, *failure.Error) {
-	p, reused, failed := r.process(ctx, kept)
+// serve has a process run the turn.
+func (r *run) serve(ctx context.Context) (*proc, *turn, *failure.Error) {
+	p, reused, failed := r.process(ctx)
 	if failed == nil {
 		failed = r.ready(ctx, p)
 	}
@@ -107,16 +111,17 @@ func (r *run) ready(ctx context.Context, p *proc) *failure.Error {
 	}
 }
 
-// process returns a process with a session for the turn: the one that served the turn before, if kept allows that, or a new one.
-func (r *run) process(ctx context.Context, kept bool) (p *proc, reused bool, failed *failure.Error) {
+// process returns a process with a session for the turn: the one that has served the turn before, the first time, or a new one.
+func (r *run) process(ctx context.Context) (p *proc, reused bool, failed *failure.Error) {
 	want := launchOf(r.req, r.lacks())
-	r.between.join(r.d.untold(r.req.Session))
-	if p := r.d.take(r.req.Session); p != nil {
-		if kept && !p.doomed.Load() && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
+	if p := r.kept; p != nil {
+		r.kept = nil
+		if !p.doomed.Load() && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
 			return p, true, nil
 		}
 		p.end()
-		r.between.join(p.overheard())
+		b := p.overheard()
+		r.tell(b.texts(""))
 	}
 	if p, failed = r.start(ctx); failed == nil {
 		failed = r.open(ctx, p)
@@ -264,7 +269,7 @@ func (r *run) turn(ctx context.Context, p *proc, reused bool) (*turn, *failure.E
 	for _, m := range p.family.Running() {
 		p.base[m.ID] = true
 	}
-	t := &turn{p: p, req: r.req, between: r.between, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
+	t := &turn{p: p, req: r.req, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
 	if r.req.Heard != nil {
 		t.dec.upTo = r.req.Heard.UpTo
 	}

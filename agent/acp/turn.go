@@ -23,8 +23,6 @@ type turn struct {
 	done     chan struct{} // closed at the end; out is set then
 	out      agent.Outcome
 
-	between between // what a process that has ended had said and done since the turn before
-
 	line      int64 // of those for the agent's stdin, the one with the prompt
 	unsent    bool  // the process had ended before it could get that, as far as can be seen
 	reused    bool  // the process has served another turn before

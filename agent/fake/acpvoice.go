@@ -79,8 +79,9 @@ func (v *acpVoice) tellAdded() {
 	}
 }
 
-// later says something, or has a message of its own, once there is a file, also between turns.
+// later says something, or has a message of its own, once there is a file, also between turns. The file goes when that is said, or answered.
 func (a *acpAgent) later(path string, d *directive) {
+	defer os.Remove(path)
 	for {
 		if _, err := os.Lstat(path); err == nil {
 			break

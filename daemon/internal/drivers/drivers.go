@@ -2,8 +2,6 @@
 package drivers
 
 import (
-	"log/slog"
-
 	"cursord/agent"
 	"cursord/agent/acp"
 	"cursord/agent/program"
@@ -20,10 +18,13 @@ type Set struct {
 	acp   *acp.Driver
 }
 
-// New returns the drivers of a daemon of this version of cursord.
-func New(builds *program.Builds, version string, log *slog.Logger) *Set {
+// Options are those of ACP mode.
+type Options = acp.Options
+
+// New returns the drivers of a daemon.
+func New(builds *program.Builds, o Options) *Set {
 	l := agent.NewLauncher(builds)
-	return &Set{print: l, acp: acp.New(l, acp.Options{Version: version, Log: log})}
+	return &Set{print: l, acp: acp.New(l, o)}
 }
 
 // For returns the driver of a turn.

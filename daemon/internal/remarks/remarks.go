@@ -1,4 +1,5 @@
 // Package remarks keeps what the next prompts of a workspace's sessions are to tell the agent: what a person has rejected, with their comments.
+// It also keeps what their next turns are to tell people.
 package remarks
 
 import (
@@ -18,6 +19,8 @@ type Remark struct {
 	Text      string `json:"text"`
 	Group     uint64 `json:"group,omitempty"`   // the decision that it goes with: an undo takes both back
 	Comment   bool   `json:"comment,omitempty"` // it is a person's own words, not what was rejected
+	// Notices, if there are any, are for people, and nothing is for the prompt.
+	Notices []string `json:"notices,omitempty"`
 }
 
 // A List has a workspace's remarks, oldest first, as the store has them once it has made the operations that the methods add to ops. Its zero
@@ -47,7 +50,29 @@ func (l *List) Sessions() (ids []string) {
 
 // Keep adds what a decision's rejection tells the agent.
 func (l *List) Keep(ops *[]sessions.Op, decision uint64, of decisionlog.Rejection) {
-	add := Remark{n: 1, SessionID: of.Session, Text: of.Text, Group: decision, Comment: of.Comment}
+	l.add(ops, Remark{SessionID: of.Session, Text: of.Text, Group: decision, Comment: of.Comment})
+}
+
+// Notify has a session's next turn tell people notices, in the place of those that it was to tell.
+func (l *List) Notify(ops *[]sessions.Op, session string, notices []string) {
+	l.drop(ops, func(r Remark) bool { return r.SessionID == session && r.Notices != nil })
+	if len(notices) > 0 {
+		l.add(ops, Remark{SessionID: session, Notices: notices})
+	}
+}
+
+// Notices returns what a session's next turn is to tell people.
+func (l *List) Notices(session string) (all []string) {
+	for _, r := range l.list {
+		if r.SessionID == session {
+			all = append(all, r.Notices...)
+		}
+	}
+	return all
+}
+
+func (l *List) add(ops *[]sessions.Op, add Remark) {
+	add.n = 1
 	for _, have := range l.list {
 		add.n = max(add.n, have.n+1)
 	}
@@ -72,7 +97,7 @@ func (l *List) DropFor(ops *[]sessions.Op, session string) {
 
 // Take drops the remarks for a session's prompt, and returns their texts.
 func (l *List) Take(ops *[]sessions.Op, session string) []string {
-	return short(l.drop(ops, func(r Remark) bool { return r.SessionID == "" || r.SessionID == session }))
+	return short(l.drop(ops, func(r Remark) bool { return r.Notices == nil && (r.SessionID == "" || r.SessionID == session) }))
 }
 
 func (l *List) drop(ops *[]sessions.Op, which func(Remark) bool) (dropped []Remark) {

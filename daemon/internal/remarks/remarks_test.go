@@ -24,6 +24,10 @@ func TestListIsWhatTheStoreHas(t *testing.T) {
 	l.DropOf(&ops, 1)
 	require.Equal(t, []string{"b"}, l.Sessions())
 	l.Keep(&ops, 3, decisionlog.Rejection{Session: "c", Text: "five"})
+	l.Notify(&ops, "c", []string{"said"})
+	l.Notify(&ops, "c", []string{"said", "did"})
+	l.Notify(&ops, "d", []string{"said"})
+	l.Notify(&ops, "d", nil)
 
 	var stored []sessions.Numbered
 	for _, op := range ops {
@@ -47,8 +51,11 @@ func TestListIsWhatTheStoreHas(t *testing.T) {
 	require.Equal(t, l, again)
 	require.Equal(t, []uint64{9}, bad)
 	again.DropFor(&ops, "b")
-	require.Equal(t, []string{"c"}, again.Sessions())
+	require.Equal(t, []string{"c", "c"}, again.Sessions())
 	require.Equal(t, []string{"five"}, again.Take(&ops, "c"))
+	require.Equal(t, []string{"said", "did"}, again.Notices("c"))
+	require.Empty(t, again.Notices("d"))
+	again.DropFor(&ops, "c")
 	require.Empty(t, again.Sessions())
 }
 
