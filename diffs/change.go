@@ -1,8 +1,7 @@
 package diffs
 
 import (
-	"bytes"
-
+	"cursord/diffs/internal/gitform"
 	"cursord/diffs/internal/linetext"
 )
 
@@ -24,69 +23,18 @@ func (l Limits) Change(before, after Content, most int) Change {
 	r := l.New(before)
 	r.Observe(after, &Source{})
 	c := Change{Kind: r.Kind()}
-	hunks := r.Hunks()
+	hunks := hunkForms(r.Hunks())
 	switch {
 	case c.Kind == Binary || c.Kind == Large:
 		return c
 	case r.whole != nil: // a link, before or after
-		hunks = []Hunk{wholeHunk(before, after)}
+		hunks = []gitform.Hunk{gitform.Whole(before.form(), after.form())}
 	}
-	hunks = drifted(hunks)
-	for i := range hunks {
-		hunks[i].OldStart, hunks[i].NewStart = hunks[i].OldStart+between, hunks[i].NewStart+between
-		for _, line := range hunks[i].Lines {
-			switch line[0] {
-			case '+':
-				c.Added++
-			case '-':
-				c.Removed++
-			}
-		}
-	}
-	var b bytes.Buffer
-	for i := range hunks {
-		end := b.Len()
-		if writeHunk(&b, hunks[i]); b.Len() <= most {
-			continue
-		}
-		if c.Cut = true; i > 0 {
-			b.Truncate(end)
-			break
-		}
-		b.Reset()
-		if h := begin(hunks[0], most); len(h.Lines) > 0 {
-			writeHunk(&b, h)
-		}
-		break
-	}
-	c.Hunks = b.String()
+	c.Hunks, c.Added, c.Removed, c.Cut = gitform.Bounded(hunks, between, most)
 	return c
 }
 
 // isLines reports whether a content is a file that is reviewed by lines.
 func isLines(l Limits, c Content) bool {
 	return c.Exists && c.Target == "" && l.Classify(c.Data) == Modified
-}
-
-// begin returns the first lines of a hunk, as one that takes at most so many bytes in a patch.
-func begin(h Hunk, most int) Hunk {
-	const around = 128 // of the head, and of the words about a missing line end
-	cut, size := h, around
-	cut.Lines, cut.OldLines, cut.NewLines = nil, 0, 0
-	for _, line := range h.Lines {
-		if size += len(line) + 1; size > most {
-			break
-		}
-		cut.Lines = append(cut.Lines, line)
-		if line[0] != '+' {
-			cut.OldLines++
-		}
-		if line[0] != '-' {
-			cut.NewLines++
-		}
-	}
-	cut.OldNoEOL, cut.NewNoEOL = h.OldNoEOL && cut.OldLines == h.OldLines, h.NewNoEOL && cut.NewLines == h.NewLines
-	cut.OldStart = startLine(endLine(h.OldStart, h.OldLines), cut.OldLines)
-	cut.NewStart = startLine(endLine(h.NewStart, h.NewLines), cut.NewLines)
-	return cut
 }

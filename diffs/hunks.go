@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/diffs/internal/gitform"
 	"cursord/diffs/internal/weave"
 )
 
@@ -249,14 +250,7 @@ func (w *writer) write(h *Hunk, p piece) {
 		}
 		add(" ", i)
 	}
-	h.OldStart, h.NewStart = startLine(old, h.OldLines), startLine(new, h.NewLines)
-}
-
-func startLine(before, count int) int {
-	if count == 0 {
-		return before
-	}
-	return before + 1
+	h.OldStart, h.NewStart = gitform.Start(old, h.OldLines), gitform.Start(new, h.NewLines)
 }
 
 // changed returns the atoms of a hunk's changed lines, in the order of Lines; -1 for a line that is shown as changed but is

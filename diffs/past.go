@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/diffs/history"
+	"cursord/diffs/internal/between"
 	"cursord/diffs/internal/linetext"
 	"cursord/diffs/internal/weave"
 )
@@ -80,7 +81,7 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 	after := r.present()
 	step := history.Step{
 		Who: who, Was: before.body, Is: after.body, WasPath: before.path, IsPath: after.path,
-		Edits: r.editsBetween(before, after.lines, n), Sum: after.sum, Before: before.sum,
+		Edits: between.Edits(r.weave.Atoms, before.lines, after.lines, before.removed, n), Sum: after.sum, Before: before.sum,
 		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed), Pending: before.pending,
 	}
 	if who == history.Person {
@@ -138,82 +139,6 @@ func editOf(n int32, op fileOp) int32 {
 		return op.Edits[len(op.Edits)-1]
 	}
 	return n
-}
-
-// editsBetween returns the edits between two lists of present lines. A line is known by its id and, where these are new, by its text.
-func (r *Review) editsBetween(before past, now []weave.Atom, n int32) (edits []history.Edit) {
-	old := before.lines
-	same := func(a, b *weave.Atom) bool { return a.ID == b.ID && a.ID != 0 }
-	from, oldEnd, nowEnd := 0, len(old), len(now)
-	for from < oldEnd && from < nowEnd && same(&old[from], &now[from]) {
-		from++
-	}
-	for oldEnd > from && nowEnd > from && same(&old[oldEnd-1], &now[nowEnd-1]) {
-		oldEnd, nowEnd = oldEnd-1, nowEnd-1
-	}
-	if from == oldEnd && from == nowEnd {
-		return nil
-	}
-	place := make(map[uint64]int, nowEnd-from)
-	for j := from; j < nowEnd; j++ {
-		if now[j].ID != 0 {
-			place[now[j].ID] = j
-		}
-	}
-	dead := make(map[uint64]int32)
-	for i := range r.weave.Atoms {
-		if a := &r.weave.Atoms[i]; a.Del != 0 {
-			dead[a.ID] = a.Del
-		}
-	}
-	i, j := from, from
-	upTo := func(oldTo, nowTo int) {
-		edits = append(edits, r.region(old[i:oldTo], now[j:nowTo], i, dead, before.removed, n)...)
-		i, j = oldTo, nowTo
-	}
-	for k := from; k < oldEnd; k++ {
-		if at, stays := place[old[k].ID]; stays && at >= j {
-			upTo(k, at)
-			i, j = k+1, at+1
-		}
-	}
-	upTo(oldEnd, nowEnd)
-	return edits
-}
-
-// region returns the edits of a part in which no line has the same id; at is the number of its first old line.
-func (r *Review) region(old, now []weave.Atom, at int, dead, removed map[uint64]int32, n int32) (edits []history.Edit) {
-	i, j := 0, 0
-	upTo := func(oldTo, nowTo int) {
-		e := history.Edit{From: at + i}
-		for ; i < oldTo; i++ {
-			by := dead[old[i].ID]
-			if by == 0 {
-				by = n
-			}
-			e.Removed = append(e.Removed, history.Removed{Text: old[i].Text, By: by, Pending: old[i].Ins != 0})
-		}
-		for ; j < nowTo; j++ {
-			by := n // an agent may write again what an earlier edit has removed
-			if n == 0 {
-				by = now[j].Ins
-			}
-			e.Added = append(e.Added, history.Added{Text: now[j].Text, By: by, Was: removed[now[j].ID]})
-		}
-		if len(e.Removed)+len(e.Added) > 0 {
-			edits = append(edits, e)
-		}
-	}
-	if len(old) > 0 && len(now) > 0 {
-		linetext.Common(weave.Texts(old), weave.Texts(now), func(o, w int) {
-			if now[w].Ins == 0 {
-				upTo(o, w)
-				i, j = o+1, w+1
-			}
-		})
-	}
-	upTo(len(old), len(now))
-	return edits
 }
 
 // History returns the stored form of what the review knows of the edits of its present content, pending or accepted; nil if

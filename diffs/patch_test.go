@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/diffs/internal/gitform"
 	"cursord/diffs/internal/linetext"
 
 	"github.com/stretchr/testify/require"
@@ -100,7 +101,7 @@ func applied(patch string, lines []string, reverse bool) (string, error) {
 		if reverse {
 			from, to, minus, plus = to, from, plus, minus
 		}
-		before := endLine(from[0], from[1])
+		before := gitform.Before(from[0], from[1])
 		if before < at {
 			return "", fmt.Errorf("a hunk at %d, when %d lines are done", before, at)
 		}
@@ -108,8 +109,8 @@ func applied(patch string, lines []string, reverse bool) (string, error) {
 			out.WriteString(lines[at])
 			made++
 		}
-		if made != endLine(to[0], to[1]) {
-			return "", fmt.Errorf("a hunk that makes line %d, when %d are made", endLine(to[0], to[1]), made)
+		if made != gitform.Before(to[0], to[1]) {
+			return "", fmt.Errorf("a hunk that makes line %d, when %d are made", gitform.Before(to[0], to[1]), made)
 		}
 		for from[1] > 0 || to[1] > 0 {
 			l := in[0]

@@ -1,10 +1,8 @@
 package diffs
 
 import (
-	"slices"
-
 	"cursord/diffs/history"
-	"cursord/diffs/internal/linetext"
+	"cursord/diffs/internal/moves"
 	"cursord/diffs/internal/weave"
 )
 
@@ -49,43 +47,17 @@ func (r *Review) first(lines []weave.Atom) map[int]history.First {
 			first[i] = history.First{Known: true, Whose: by}
 		}
 	})
+	texts := trimmed(weave.Texts(lines))
 	for _, run := range r.past.Stretches() {
 		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
-			broughtBack(lines[run.From:to], r.past.GoneBefore(run.From, to), func(i int, by int32) { back(run.From+i, by) })
+			moves.BroughtBack(texts[run.From:to], r.past.GoneBefore(run.From, to), func(i int, by int32) { back(run.From+i, by) })
 		}
 	}
-	r.moved(lines, back)
+	moves.Moved(r.past, texts, func(n int32) string {
+		if src := r.sources.of([]int32{n}); len(src) > 0 && src[0].Commit == "" {
+			return src[0].SessionID + " " + src[0].TurnID
+		}
+		return ""
+	}, back)
 	return first
-}
-
-// broughtBack finds the lines of a run that had been removed in its place: dead are the lines that are gone there. It calls found with the
-// index of each in the run, and with the edit that wrote it first. A line of few letters, such as a brace, may be anywhere: it counts only
-// beside a line with more that was brought back, or if the lines brought back are all of the run or of the dead ones.
-func broughtBack(run []weave.Atom, dead []history.Dead, found func(i int, by int32)) {
-	if len(dead) == 0 {
-		return
-	}
-	was, is, first := make([]string, len(dead)), trimmed(weave.Texts(run)), map[string]history.Dead{}
-	for i, d := range dead {
-		was[i] = weave.TrimEnd(d.Text)
-		if old, seen := first[was[i]]; !seen || d.Del < old.Del {
-			first[was[i]] = d
-		}
-	}
-	var pairs [][2]int
-	linetext.Common(was, is, func(i, j int) { pairs = append(pairs, [2]int{i, j}) })
-	for len(pairs) > 0 {
-		n := 1
-		for n < len(pairs) && pairs[n][0] == pairs[0][0]+n && pairs[n][1] == pairs[0][1]+n {
-			n++
-		}
-		together := is[pairs[0][1]:][:n]
-		if n == min(len(run), len(dead)) || slices.ContainsFunc(together, func(l string) bool { return linetext.Key(l) != "" }) {
-			for k, text := range together {
-				d := first[text]
-				found(pairs[0][1]+k, d.Wrote())
-			}
-		}
-		pairs = pairs[n:]
-	}
 }

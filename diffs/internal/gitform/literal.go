@@ -1,4 +1,4 @@
-// Package gitform has the forms in which git writes contents and paths in patches.
+// Package gitform writes changes of files as git writes them in patches: hunks, contents, modes and paths.
 package gitform
 
 import (
@@ -9,18 +9,6 @@ import (
 )
 
 const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
-
-// Binary writes a change as git's binary patch, with both contents, so that the patch applies in both directions. names are those of their
-// blobs, and mode is that of both sides, or "".
-func Binary(b *bytes.Buffer, names [2]string, mode string, old, now []byte) {
-	fmt.Fprintf(b, "index %s..%s", names[0], names[1])
-	if mode != "" {
-		fmt.Fprintf(b, " %s", mode)
-	}
-	b.WriteString("\nGIT binary patch\n")
-	literal(b, now)
-	literal(b, old)
-}
 
 // literal writes a whole content, compressed, in lines of at most 52 bytes each.
 func literal(b *bytes.Buffer, data []byte) {
@@ -51,12 +39,13 @@ func literal(b *bytes.Buffer, data []byte) {
 	b.WriteByte('\n')
 }
 
-// Blob returns git's name for a content; zeros if it does not exist.
-func Blob(exists bool, text string) string {
-	if !exists {
+// blob returns git's name for a content; zeros if it does not exist.
+func (s *Side) blob() string {
+	if !s.Exists {
 		return fmt.Sprintf("%040x", 0)
 	}
 	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
+	fmt.Fprintf(h, "blob %d\x00", len(s.Data))
+	h.Write(s.Data)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }

@@ -1,9 +1,9 @@
 package gitform
 
-// Order returns the order in which a patch has the changes of files, so that git apply takes it in both directions: the change after which a
+// order returns the order in which a patch has the changes of files, so that git apply takes it in both directions: the change after which a
 // name is free comes before the one that gives the name to another file. gone has the name that a change frees, come the one that it gives;
 // "" for none. Other changes stay in their order.
-func Order(gone, come []string) (order []int) {
+func order(gone, come []string) (order []int) {
 	frees := map[string]int{}
 	for i, name := range gone {
 		if name != "" {

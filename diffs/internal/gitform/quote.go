@@ -37,8 +37,8 @@ func Quote(path string) string {
 	return b.String()
 }
 
-// Header returns a path for a "---" or "+++" line, which ends a name with blanks by a tab.
-func Header(path string) string {
+// header returns a path for a "---" or "+++" line, which ends a name with blanks by a tab.
+func header(path string) string {
 	quoted := Quote(path)
 	if quoted == path && strings.Contains(path, " ") {
 		return path + "\t"
