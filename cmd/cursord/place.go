@@ -79,6 +79,29 @@ func (p *place) activeTurn(ctx context.Context, client *rpc.Client, names []stri
 	return n.Running(ctx)
 }
 
+// runPlace returns the workspace of a run: the given one, or else the session's. With a recap the current workspace replaces
+// a session's workspace that no longer exists, because the folder may have been moved.
+func runPlace(ctx context.Context, client *rpc.Client, p place, session string, recap bool) (string, error) {
+	if p.dir != "" || session == "" {
+		return p.find(ctx, client)
+	}
+	t, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(t.Session.Workspace)
+	switch {
+	case err == nil && info.IsDir():
+		return t.Session.Workspace, nil
+	case recap:
+		return p.find(ctx, client)
+	}
+	return "", &rpc.Error{
+		Message: fmt.Sprintf("the session's workspace %s is not there any more", term.Clean(t.Session.Workspace)),
+		Data:    rpc.ErrorData{Hint: fmt.Sprintf("where it was moved to, go on with: cursord run --session %s --recap …", session)},
+	}
+}
+
 // asClient returns the action of a command that needs the daemon. It starts one if none runs.
 func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -32,14 +33,24 @@ import (
 // exitCancelled is the exit status for a cancelled turn; shells report the same for a program that Ctrl-C has ended.
 const exitCancelled = 130
 
+// A runRequest is what the flags and arguments of "cursord run" ask for, and how far it has come.
+type runRequest struct {
+	place place
+
+	session, approvals, chat, model, mode, isolation, driver, form, file string
+	force, trust, recap, asJSON, latest, quiet, background, edit         bool
+	permit                                                               permits.Flags
+	images, files                                                        []string
+	tries                                                                int
+
+	format run.Format
+	turn   ask.Turn
+	edited rewind.Edit // with edit
+	told   bool        // how it has ended, so that an error is no end of its own
+}
+
 func runCommand() *cobra.Command {
-	var p place
-	var session, approvals, chat, model, mode, isolation, driver, form, file string
-	var force, trust, recap, asJSON, latest, quiet, background, edit bool
-	var permit permits.Flags
-	var images, files []string
-	var format run.Format
-	var tries int
+	r := &runRequest{}
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
@@ -87,218 +98,271 @@ anything, for example on a full disk, the status is 1 after 20 seconds; the daem
   cursord run --session 01J9ZK4T6Q --recap "where were we?"
   cursord wait "$(cursord run --background "run the tests")"
   cursord run --output-format json "name it" | jq -r .result`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return errors.New("more than one PROMPT: put quotes around it")
+		Args: r.check,
+		RunE: func(c *cobra.Command, args []string) error {
+			err := r.do(c, args)
+			if !r.told && err != nil && r.format != run.Text && (r.file == "" || r.file == "-") {
+				run.PrintError(c.OutOrStdout(), err)
 			}
-			if mode != "" && !slices.Contains([]sessions.Mode{sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan}, sessions.Mode(mode)) {
-				return fmt.Errorf("--mode is %q; it must be agent, ask or plan", mode)
-			}
-			var err error
-			if format, err = run.CheckFormat(form, asJSON); err != nil {
-				return err
-			}
-			switch {
-			case latest && session != "":
-				return errors.New("--continue and --session exclude each other")
-			case background && (file != "" || quiet):
-				return errors.New("--background prints no answer: it excludes -o and --quiet")
-			case edit && (len(args) > 0 || recap):
-				return errors.New("--edit opens the last prompt in your editor: it excludes PROMPT and --recap")
-			case latest, edit && session == "" && chat == "" && isolation == "":
-				session = naming.ToContinue
-			}
-			switch {
-			case chat != "" && (session != "" || recap || edit):
-				return errors.New("--chat excludes --session, --continue, --edit and --recap")
-			case approvals != "" && approvals != "ask" && approvals != "deny":
-				return fmt.Errorf("--approvals is %q; it must be ask or deny", approvals)
-			case isolation != "" && isolation != "none" && isolation != "copy":
-				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
-			case driver != "" && driver != config.DriverPrint && driver != config.DriverACP:
-				return fmt.Errorf("--driver is %q; it must be print or acp", driver)
-			case isolation != "" && (session != "" || chat != "" || edit):
-				return errors.New("--isolation goes with a new session: it excludes --session, --continue, --edit and --chat")
-			case recap && session == "":
-				return errors.New("--recap goes with --session or --continue")
-			case tries != 0 && (session != "" || chat != "" || edit || isolation == "none"):
-				return errors.New("--attempts begins isolated sessions: it excludes --session, --continue, --edit, --chat and --isolation none")
-			}
-			if c.Flags().Changed("attempts") {
-				return cmp.Or(attempts.CheckNumber(tries), permit.Check(force))
-			}
-			return permit.Check(force)
-		},
-		RunE: func(c *cobra.Command, args []string) (failed error) {
-			var err error
-			ended := false
-			defer func() {
-				if !ended && failed != nil && format != run.Text && (file == "" || file == "-") {
-					run.PrintError(c.OutOrStdout(), failed)
-				}
-			}()
-			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), Out: c.OutOrStdout(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
-				Force: force, Approvals: approvals, Recap: recap, TurnID: ulid.Make().String(),
-			}}
-			if driver != "" {
-				r.Params.Driver = &driver
-			}
-			if err := permit.Apply(c, &r.Params); err != nil {
-				return err
-			}
-			if mode != "" {
-				m := sessions.Mode(mode)
-				r.Params.Mode = &m
-			}
-			if model != "" {
-				r.Params.Model = &model
-			}
-			in, e := c.InOrStdin(), rewind.Edit{Given: &r.Params, Files: len(files)+len(images) > 0}
-			mayRead := func() error { return mayRun(c.Context(), p, session, recap, r, nil) }
-			if edit { // in place of the standard input
-				typed := new(bytes.Buffer)
-				args, in, mayRead = []string{"-"}, typed, func() error {
-					return mayRun(c.Context(), p, session, recap, r, func(client *rpc.Client, id string) error {
-						defer func() { typed.WriteString(e.Text) }()
-						return e.Open(c.Context(), client, id, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
-					})
-				}
-				defer func() { e.End(r.Begun, c.ErrOrStderr()) }()
-			}
-			r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, in, c.ErrOrStderr(), mayRead)
-			switch {
-			case errors.Is(err, rewind.ErrUnchanged):
-				ended = true
-				fmt.Fprintf(c.ErrOrStderr(), "%v; nothing was sent\n", err)
-				return nil
-			case err != nil:
-				return err
-			}
-			if format == run.Text && !quiet {
-				run.SayRead(c.ErrOrStderr(), r.Params.Context)
-			}
-			if edit {
-				session = e.Turn.SessionID // the latest may be another one by now
-				r.Params.Mode, r.Params.Model = cmp.Or(r.Params.Mode, &e.Turn.Mode), cmp.Or(r.Params.Model, e.Turn.Model)
-				r.Params.Context = append(r.Params.Context, e.Context(r.Params.Context, c.ErrOrStderr())...)
-			}
-			out := c.OutOrStdout()
-			if file != "" && file != "-" {
-				into, err := run.OpenFile(file)
-				if err != nil {
-					return err
-				}
-				out = into
-				defer func() { failed = cmp.Or(failed, into.Close(r.Begun)) }()
-			}
-			if tries > 0 {
-				a := attempts.Run{Turn: r, Of: tries, Format: format, Quiet: quiet, Background: background, Out: out, ErrOut: c.ErrOrStderr()}
-				failed = runAttempts(c.Context(), p, &a)
-				ended = r.Begun
-				return failed
-			}
-			f := run.Follow(r.Params.TurnID, format, out, c.ErrOrStderr(), quiet)
-			o := dialOptions()
-			o.OnNotify, o.Joined = f.Notify, &api.Joined{}
-			client, err := dial.Connect(c.Context(), o)
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			if note := doctor.IgnoredAgent(o.Joined.Agent); note != "" {
-				term.PrintFolded(c.ErrOrStderr(), "cursord: "+note+"\n")
-			}
-			if r.Params.SessionID, err = p.session(c.Context(), client, session); err != nil {
-				return err
-			}
-			if r.Params.Workspace, err = runPlace(c.Context(), client, p, r.Params.SessionID, recap); err != nil {
-				return err
-			}
-			if chat != "" {
-				if r.Params.SessionID, err = ask.Adopt(c.Context(), client, r.Params.Workspace, chat); err != nil {
-					return err
-				}
-			}
-			if isolation != "" {
-				var created rpc.SessionResult
-				params := rpc.SessionCreateParams{Workspace: r.Params.Workspace, Isolation: &isolation, Driver: r.Params.Driver}
-				if err := client.Call(c.Context(), "session/create", params, &created); err != nil {
-					return err
-				}
-				r.Params.SessionID = created.Session.ID
-				defer func() {
-					if !r.Begun { // the session is empty
-						_ = client.Call(c.Context(), "session/delete", rpc.SessionParams{SessionID: created.Session.ID}, nil)
-					}
-				}()
-			}
-			if edit {
-				if err := e.Check(c.Context(), client); err != nil {
-					return err
-				}
-				r.Params.Rewind, r.TookBack = e.Turn.ID, func(done api.Rewound) {
-					if !quiet {
-						f.Say(c.ErrOrStderr(), e.TookBack(done, c.ErrOrStderr())...)
-					}
-				}
-			}
-			if background {
-				turn, err := r.Begin(c.Context(), client)
-				if err != nil {
-					return err
-				}
-				ended = true
-				return run.PrintBegun(out, turn, format)
-			}
-			signals := endingSignals()
-			if printed, is := out.(*term.Output); is {
-				printed.WhenUnread(func() { signals <- syscall.SIGPIPE })
-			}
-			turn, err := r.Run(c.Context(), client, f, signals)
-			if err != nil {
-				return err // a further signal does not change the exit status
-			}
-			ended = true
-			signal.Stop(signals)
-			if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
-				if hint := doctor.KeyHint(c.Context(), client); hint != "" {
-					turn.Error.Hint = hint
-				}
-			}
-			switch {
-			case format == run.JSON:
-				err = run.PrintOutcome(out, turn, run.PendingAfter(c.Context(), client, turn))
-			case format == run.Text && !quiet:
-				here, _ := (&place{}).find(c.Context(), client)
-				run.SayEnd(c.ErrOrStderr(), turn, run.PendingAfter(c.Context(), client, turn), here)
-			}
-			return cmp.Or(ask.Result(turn), err)
+			return err
 		},
 	}
-	p.addFlag(c)
-	c.Flags().BoolVarP(&latest, "continue", "c", false, "continue the latest session of the workspace; not one of several attempts")
-	c.Flags().StringVar(&session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
-	c.Flags().StringVar(&session, "resume", "", "cursor-agent's name for --session `ID`")
-	c.Flags().BoolVar(&edit, "edit", false, "edit the last prompt of the session, take its turn back with its files, and send the new one")
-	c.Flags().StringVar(&chat, "chat", "", "continue cursor-agent's chat `ID`")
-	c.Flags().StringVar(&approvals, "approvals", "", "what the agent asks: ask (you), or deny (all of it, at once; for scripts)")
-	c.Flags().BoolVar(&recap, "recap", false, "start a fresh chat with the session's transcript as context")
-	c.Flags().StringVar(&model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
-	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
-	c.Flags().StringVar(&isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
-	c.Flags().IntVar(&tries, "attempts", 0, "give the prompt to `N` agents side by side, each in a copy of the workspace")
-	c.Flags().StringVar(&driver, "driver", "", "of a new session: print, or acp, which asks you what the agent asks (default: the configuration's)")
-	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
-	permit.Add(c)
-	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")
-	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image `PATH` (PNG, JPEG, GIF or WebP); repeatable")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir (not the root or your home), if nothing else refuses the turn")
-	c.Flags().StringVar(&form, "output-format", "", "text, json (one object at the end) or stream-json (default text)")
-	c.Flags().BoolVar(&asJSON, "json", false, "the same as --output-format stream-json")
-	c.Flags().StringVarP(&file, "output", "o", "", "write the output to `FILE` instead of stdout, overwriting it")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only errors on stderr")
-	c.Flags().BoolVar(&background, "background", false, "print the turn's id and do not wait")
+	r.place.addFlag(c)
+	c.Flags().BoolVarP(&r.latest, "continue", "c", false, "continue the latest session of the workspace; not one of several attempts")
+	c.Flags().StringVar(&r.session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
+	c.Flags().StringVar(&r.session, "resume", "", "cursor-agent's name for --session `ID`")
+	c.Flags().BoolVar(&r.edit, "edit", false, "edit the last prompt of the session, take its turn back with its files, and send the new one")
+	c.Flags().StringVar(&r.chat, "chat", "", "continue cursor-agent's chat `ID`")
+	c.Flags().StringVar(&r.approvals, "approvals", "", "what the agent asks: ask (you), or deny (all of it, at once; for scripts)")
+	c.Flags().BoolVar(&r.recap, "recap", false, "start a fresh chat with the session's transcript as context")
+	c.Flags().StringVar(&r.model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
+	c.Flags().StringVar(&r.mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
+	c.Flags().StringVar(&r.isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
+	c.Flags().IntVar(&r.tries, "attempts", 0, "give the prompt to `N` agents side by side, each in a copy of the workspace")
+	c.Flags().StringVar(&r.driver, "driver", "", "of a new session: print, or acp, which asks you what the agent asks (default: the configuration's)")
+	c.Flags().BoolVar(&r.force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
+	r.permit.Add(c)
+	c.Flags().StringArrayVar(&r.files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")
+	c.Flags().StringArrayVar(&r.images, "image", nil, "show the agent the image `PATH` (PNG, JPEG, GIF or WebP); repeatable")
+	c.Flags().BoolVar(&r.trust, "trust", false, "trust the workspace and the folders of --add-dir (not the root or your home), if nothing else refuses the turn")
+	c.Flags().StringVar(&r.form, "output-format", "", "text, json (one object at the end) or stream-json (default text)")
+	c.Flags().BoolVar(&r.asJSON, "json", false, "the same as --output-format stream-json")
+	c.Flags().StringVarP(&r.file, "output", "o", "", "write the output to `FILE` instead of stdout, overwriting it")
+	c.Flags().BoolVarP(&r.quiet, "quiet", "q", false, "print only errors on stderr")
+	c.Flags().BoolVar(&r.background, "background", false, "print the turn's id and do not wait")
 	return c
+}
+
+// check refuses wrong usage.
+func (r *runRequest) check(c *cobra.Command, args []string) (err error) {
+	if len(args) > 1 {
+		return errors.New("more than one PROMPT: put quotes around it")
+	}
+	if r.mode != "" && !slices.Contains([]sessions.Mode{sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan}, sessions.Mode(r.mode)) {
+		return fmt.Errorf("--mode is %q; it must be agent, ask or plan", r.mode)
+	}
+	if r.format, err = run.CheckFormat(r.form, r.asJSON); err != nil {
+		return err
+	}
+	switch {
+	case r.latest && r.session != "":
+		return errors.New("--continue and --session exclude each other")
+	case r.background && (r.file != "" || r.quiet):
+		return errors.New("--background prints no answer: it excludes -o and --quiet")
+	case r.edit && (len(args) > 0 || r.recap):
+		return errors.New("--edit opens the last prompt in your editor: it excludes PROMPT and --recap")
+	case r.latest, r.edit && r.session == "" && r.chat == "" && r.isolation == "":
+		r.session = naming.ToContinue
+	}
+	switch {
+	case r.chat != "" && (r.session != "" || r.recap || r.edit):
+		return errors.New("--chat excludes --session, --continue, --edit and --recap")
+	case r.approvals != "" && r.approvals != "ask" && r.approvals != "deny":
+		return fmt.Errorf("--approvals is %q; it must be ask or deny", r.approvals)
+	case r.isolation != "" && r.isolation != "none" && r.isolation != "copy":
+		return fmt.Errorf("--isolation is %q; it must be none or copy", r.isolation)
+	case r.driver != "" && r.driver != config.DriverPrint && r.driver != config.DriverACP:
+		return fmt.Errorf("--driver is %q; it must be print or acp", r.driver)
+	case r.isolation != "" && (r.session != "" || r.chat != "" || r.edit):
+		return errors.New("--isolation goes with a new session: it excludes --session, --continue, --edit and --chat")
+	case r.recap && r.session == "":
+		return errors.New("--recap goes with --session or --continue")
+	case r.tries != 0 && (r.session != "" || r.chat != "" || r.edit || r.isolation == "none"):
+		return errors.New("--attempts begins isolated sessions: it excludes --session, --continue, --edit, --chat and --isolation none")
+	}
+	if c.Flags().Changed("attempts") {
+		return cmp.Or(attempts.CheckNumber(r.tries), r.permit.Check(r.force))
+	}
+	return r.permit.Check(r.force)
+}
+
+func (r *runRequest) do(c *cobra.Command, args []string) (failed error) {
+	t := &r.turn
+	t.Trust, t.Home, t.In, t.Out, t.ErrOut = r.trust, naming.HomeDir(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
+	t.Params = rpc.TurnStartParams{Force: r.force, Approvals: r.approvals, Recap: r.recap, TurnID: ulid.Make().String()}
+	if err := r.permit.Apply(c, &t.Params); err != nil {
+		return err
+	}
+	t.Params.Driver, t.Params.Model, t.Params.Mode = given(r.driver), given(r.model), given(sessions.Mode(r.mode))
+	if r.edit {
+		defer func() { r.edited.End(t.Begun, t.ErrOut) }()
+	}
+	if err := r.prompt(c.Context(), args); errors.Is(err, rewind.ErrUnchanged) {
+		r.told = true
+		fmt.Fprintf(t.ErrOut, "%v; nothing was sent\n", err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	out := t.Out
+	if r.file != "" && r.file != "-" {
+		into, err := run.OpenFile(r.file)
+		if err != nil {
+			return err
+		}
+		out = into
+		defer func() { failed = cmp.Or(failed, into.Close(t.Begun)) }()
+	}
+	if r.tries > 0 {
+		a := attempts.Run{Turn: t, Of: r.tries, Format: r.format, Quiet: r.quiet, Background: r.background, Out: out, ErrOut: t.ErrOut}
+		err := runAttempts(c.Context(), r.place, &a)
+		r.told = t.Begun
+		return err
+	}
+	return r.follow(c.Context(), out)
+}
+
+// given returns the value of a flag; nil if it was not given.
+func given[T ~string](value T) *T {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
+// prompt gets the prompt: from the arguments, the standard input, or the person's editor, in which the old one is. The error is
+// rewind.ErrUnchanged if nothing is to be sent.
+func (r *runRequest) prompt(ctx context.Context, args []string) (err error) {
+	t, e, in, mayRead := &r.turn, &r.edited, r.turn.In, func() error { return r.mayRun(ctx, nil) }
+	if r.edit { // in place of the standard input
+		e.Given, e.Files = &t.Params, len(r.files)+len(r.images) > 0
+		typed := new(bytes.Buffer)
+		args, in, mayRead = []string{"-"}, typed, func() error {
+			return r.mayRun(ctx, func(client *rpc.Client, id string) error {
+				defer func() { typed.WriteString(e.Text) }()
+				return e.Open(ctx, client, id, t.In, t.Out, t.ErrOut)
+			})
+		}
+	}
+	if t.Params.Prompt, t.Params.Context, err = run.Asked(args, r.files, r.images, in, t.ErrOut, mayRead); err != nil {
+		return err
+	}
+	if r.format == run.Text && !r.quiet {
+		run.SayRead(t.ErrOut, t.Params.Context)
+	}
+	if r.edit {
+		r.session = e.Turn.SessionID // the latest may be another one by now
+		t.Params.Mode, t.Params.Model = cmp.Or(t.Params.Mode, &e.Turn.Mode), cmp.Or(t.Params.Model, e.Turn.Model)
+		t.Params.Context = append(t.Params.Context, e.Context(t.Params.Context, t.ErrOut)...)
+	}
+	return nil
+}
+
+// follow begins the turn and prints what becomes of it.
+func (r *runRequest) follow(ctx context.Context, out io.Writer) error {
+	t := &r.turn
+	f := run.Follow(t.Params.TurnID, r.format, out, t.ErrOut, r.quiet)
+	o := dialOptions()
+	o.OnNotify, o.Joined = f.Notify, &api.Joined{}
+	client, err := dial.Connect(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if note := doctor.IgnoredAgent(o.Joined.Agent); note != "" {
+		term.PrintFolded(t.ErrOut, "cursord: "+note+"\n")
+	}
+	forget, err := r.findSession(ctx, client)
+	if err != nil {
+		return err
+	}
+	defer forget()
+	if r.edit {
+		if err := r.edited.Check(ctx, client); err != nil {
+			return err
+		}
+		t.Params.Rewind, t.TookBack = r.edited.Turn.ID, func(done api.Rewound) {
+			if !r.quiet {
+				f.Say(t.ErrOut, r.edited.TookBack(done, t.ErrOut)...)
+			}
+		}
+	}
+	if r.background {
+		turn, err := t.Begin(ctx, client)
+		if err != nil {
+			return err
+		}
+		r.told = true
+		return run.PrintBegun(out, turn, r.format)
+	}
+	signals := endingSignals()
+	if printed, is := out.(*term.Output); is {
+		printed.WhenUnread(func() { signals <- syscall.SIGPIPE })
+	}
+	turn, err := t.Run(ctx, client, f, signals)
+	if err != nil {
+		return err // a further signal does not change the exit status
+	}
+	r.told = true
+	signal.Stop(signals)
+	return r.printEnd(ctx, client, out, turn)
+}
+
+// findSession sets the turn's session and workspace, and makes the session if it is to be isolated. The caller calls forget in the end: it
+// deletes the new session if no turn has begun.
+func (r *runRequest) findSession(ctx context.Context, client *rpc.Client) (forget func(), err error) {
+	p := &r.turn.Params
+	if p.SessionID, err = r.place.session(ctx, client, r.session); err != nil {
+		return nil, err
+	}
+	if p.Workspace, err = runPlace(ctx, client, r.place, p.SessionID, r.recap); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.chat != "":
+		p.SessionID, err = ask.Adopt(ctx, client, p.Workspace, r.chat)
+	case r.isolation != "":
+		var created rpc.SessionResult
+		params := rpc.SessionCreateParams{Workspace: p.Workspace, Isolation: &r.isolation, Driver: p.Driver}
+		if err := client.Call(ctx, "session/create", params, &created); err != nil {
+			return nil, err
+		}
+		p.SessionID = created.Session.ID
+		return func() {
+			if !r.turn.Begun {
+				_ = client.Call(ctx, "session/delete", rpc.SessionParams{SessionID: p.SessionID}, nil)
+			}
+		}, nil
+	}
+	return func() {}, err
+}
+
+// printEnd prints how the turn has ended, and returns that as the command's result.
+func (r *runRequest) printEnd(ctx context.Context, client *rpc.Client, out io.Writer, turn *sessions.Turn) (err error) {
+	if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
+		if hint := doctor.KeyHint(ctx, client); hint != "" {
+			turn.Error.Hint = hint
+		}
+	}
+	switch {
+	case r.format == run.JSON:
+		err = run.PrintOutcome(out, turn, run.PendingAfter(ctx, client, turn))
+	case r.format == run.Text && !r.quiet:
+		here, _ := (&place{}).find(ctx, client)
+		run.SayEnd(r.turn.ErrOut, turn, run.PendingAfter(ctx, client, turn), here)
+	}
+	return cmp.Or(ask.Result(turn), err)
+}
+
+// mayRun returns the error of a run in a workspace that is not trusted, or else that of then, which may be nil. It has a connection of
+// its own, because reading stdin may take long.
+func (r *runRequest) mayRun(ctx context.Context, then func(client *rpc.Client, session string) error) error {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	id, err := r.place.session(ctx, client, r.session)
+	if err != nil {
+		return err
+	}
+	if r.turn.Params.Workspace, err = runPlace(ctx, client, r.place, id, r.recap); err != nil {
+		return err
+	}
+	if err := r.turn.CheckTrust(ctx, client); err != nil || then == nil {
+		return err
+	}
+	return then(client, id)
 }
 
 // endingSignals returns a channel that gets the signals that end a command.
@@ -325,48 +389,4 @@ func runAttempts(ctx context.Context, p place, a *attempts.Run) error {
 		return err
 	}
 	return a.Do(ctx, client, endingSignals())
-}
-
-// mayRun returns the error of a run in a workspace that is not trusted, or else that of then, which may be nil. It has a connection of
-// its own, because reading stdin may take long.
-func mayRun(ctx context.Context, p place, session string, recap bool, r *ask.Turn, then func(client *rpc.Client, session string) error) error {
-	client, err := newClient(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	id, err := p.session(ctx, client, session)
-	if err != nil {
-		return err
-	}
-	if r.Params.Workspace, err = runPlace(ctx, client, p, id, recap); err != nil {
-		return err
-	}
-	if err := r.CheckTrust(ctx, client); err != nil || then == nil {
-		return err
-	}
-	return then(client, id)
-}
-
-// runPlace returns the workspace of a run: the given one, or else the session's. With a recap the current workspace replaces
-// a session's workspace that no longer exists, because the folder may have been moved.
-func runPlace(ctx context.Context, client *rpc.Client, p place, session string, recap bool) (string, error) {
-	if p.dir != "" || session == "" {
-		return p.find(ctx, client)
-	}
-	t, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session, Limit: 1})
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(t.Session.Workspace)
-	switch {
-	case err == nil && info.IsDir():
-		return t.Session.Workspace, nil
-	case recap:
-		return p.find(ctx, client)
-	}
-	return "", &rpc.Error{
-		Message: fmt.Sprintf("the session's workspace %s is not there any more", term.Clean(t.Session.Workspace)),
-		Data:    rpc.ErrorData{Hint: fmt.Sprintf("where it was moved to, go on with: cursord run --session %s --recap …", session)},
-	}
 }
