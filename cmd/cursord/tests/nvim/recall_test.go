@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -168,6 +169,48 @@ func TestNvimDraftOfAKilledOne(t *testing.T) {
 		n.quits()
 		n = opens()
 		require.Equal(t, "a draft\nof two lines\n", n.text())
+		n.quiet()
+	})
+}
+
+// TestNvimDraftOfOneThatASignalEnds ends a Neovim as a terminal that closes does, by a signal, or by the end of its user interface. Neovim has unloaded its
+// buffers when it tells of that, and the draft was taken as empty.
+func TestNvimDraftOfOneThatASignalEnds(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, _ := trusted(t, nil)
+		opens := func() *nvim {
+			n := neovim(w, t, bin, "")
+			n.ex("Cursord chat")
+			n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode:find('^i') ~= nil")
+			return n
+		}
+		n, want := opens(), ""
+		for _, end := range []struct {
+			word string
+			by   func()
+		}{
+			{"hangs up", func() { require.NoError(t, n.cmd.Process.Signal(syscall.SIGHUP)) }},
+			{"terminates", func() { require.NoError(t, n.cmd.Process.Signal(syscall.SIGTERM)) }},
+			{"leaves", func() { require.NoError(t, n.in.Close()) }},
+		} {
+			n.keys(" " + end.word)
+			want += " " + end.word
+			n.poll("it is on disk", func() bool {
+				files, _ := filepath.Glob(filepath.Join(w.Dir, ".local/state/nvim/cursord/drafts/*"))
+				for _, f := range files {
+					if have, _ := os.ReadFile(f); string(have) == want {
+						return true
+					}
+				}
+				return false
+			})
+			end.by()
+			<-n.gone
+			_ = n.cmd.Wait()
+			n = opens()
+			require.Equal(t, want+"\n", n.text())
+		}
 		n.quiet()
 	})
 }

@@ -72,13 +72,14 @@ end
 
 local written = {} --- @type table<string, string> texts in this Neovim's files
 
---- The drafts and the other prompts that were not sent, by file.
+--- The drafts and the other prompts that were not sent, by file. A Neovim that a signal ends has unloaded its buffers; what it has
+--- written of them counts then.
 --- @return table<string, string>
 local function present()
   local all = vim.deepcopy(waiting)
   for buf, of in pairs(inputs) do
-    local text = api.nvim_buf_is_loaded(buf) and recall.written(buf) or ''
-    all[file_of(of.ws.root, of.session)] = text
+    local path = file_of(of.ws.root, of.session)
+    all[path] = api.nvim_buf_is_loaded(buf) and recall.written(buf) or written[path]
     if of.session then
       all[file_of(of.ws.root)] = of.draft
     end
@@ -129,6 +130,9 @@ api.nvim_create_autocmd({ 'FocusLost', 'VimSuspend' }, { group = group, callback
 --- @param buf integer
 --- @param ws cursord.Workspace
 function M.keep(buf, ws)
+  for old, of in pairs(inputs) do
+    inputs[old] = of.ws ~= ws and of or nil
+  end
   inputs[buf] = { ws = ws }
   local function on(events, callback)
     api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
