@@ -60,6 +60,7 @@ type ApprovalAnswer struct {
 	OptionID, Text string
 	Cancelled      bool
 	Unasked        string // of a no that is not a person's: why it is one, in words that end "rejected: …"; else ""
+	CarryOut       bool   // of a yes to a plan: once the agent has ended its answer, the run goes on in mode agent, to carry the plan out
 }
 
 // Refusal returns the answer that says no to a request for now.

@@ -114,7 +114,22 @@ func (w *workspace) settleIn(c *commit, q *question, a *sessions.Approval) {
 	w.ending[a.ID] = a
 	c.after = append(c.after, func() { delete(w.ending, a.ID) })
 	w.setWaiting(c, q.turn)
-	w.tellAgent(c, q.turn, q.request.ID, approvals.ForAgent(a))
+	answer := approvals.ForAgent(a)
+	answer.CarryOut = approvals.AcceptsPlan(a) && w.carriesOut(c, q.turn)
+	w.tellAgent(c, q.turn, q.request.ID, answer)
+}
+
+// carriesOut has a turn that plans go on in mode agent. It returns false if the turn does not plan, or if no further turn may write.
+func (w *workspace) carriesOut(c *commit, t *liveTurn) bool {
+	turn := *t.turn
+	turn.Mode = sessions.ModeAgent
+	goesOn := &liveTurn{session: t.session, turn: &turn}
+	if t.turn.Mode != sessions.ModePlan || t.status() != sessions.TurnRunning || goesOn.writes() && w.writing() >= w.d.settings().ParallelTurns {
+		return false
+	}
+	t.turn = &turn
+	w.put(c, &turn, nil)
+	return true
 }
 
 // settle is settleIn with a commit of its own, for a question that may have ended meanwhile.

@@ -217,28 +217,34 @@ func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) 
 // schedule starts every queued turn that may run: one at a time in a session, and in the work tree as many that write as are
 // configured. An isolated session has a tree of its own.
 func (w *workspace) schedule() {
-	writes := func(t *liveTurn) bool {
-		return t.turn.Mode == sessions.ModeAgent && t.session.session.Isolation != config.IsolationCopy
-	}
-	writing := 0
-	for _, t := range w.turns {
-		if t.status() == sessions.TurnRunning && writes(t) {
-			writing++
-		}
-	}
+	writing := w.writing()
 	waiting := map[*liveSession]bool{}
 	w.queue = slices.DeleteFunc(w.queue, func(t *liveTurn) bool {
-		if t.session.running || waiting[t.session] || writes(t) && writing >= w.d.settings().ParallelTurns {
+		if t.session.running || waiting[t.session] || t.writes() && writing >= w.d.settings().ParallelTurns {
 			waiting[t.session] = true
 			return false
 		}
-		if writes(t) {
+		if t.writes() {
 			writing++
 		}
 		w.run(t)
 		return true
 	})
 	w.count()
+}
+
+func (t *liveTurn) writes() bool {
+	return t.turn.Mode == sessions.ModeAgent && t.session.session.Isolation != config.IsolationCopy
+}
+
+// writing counts the turns that run and write the work tree.
+func (w *workspace) writing() (n int) {
+	for _, t := range w.turns {
+		if t.status() == sessions.TurnRunning && t.writes() {
+			n++
+		}
+	}
+	return n
 }
 
 // sessionStarted stores the agent's own id for the session, by which the next turn resumes.

@@ -19,6 +19,9 @@
 //
 // # Requests of the agent
 //
+// In mode plan the agent ends its turn with the plan. If a person has accepted it, and the daemon allows that, the driver has the agent go on in mode
+// agent, with a prompt of its own (questions.go).
+//
 // Every request is answered, one of an unknown method by an error that blocks nobody. What is not understood, or comes while no turn
 // runs, is answered by a no.
 //

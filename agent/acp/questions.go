@@ -179,8 +179,33 @@ func (a *ask) decision() (accepted, refused string) {
 
 // notices say what follows from an answer, where that is not obvious.
 func (a *ask) notices(mode string) []agent.Event {
-	if a.kind != agent.ApprovalPlan || !allows(a.parts[0].chosen()) || mode != "plan" {
+	if a.kind != agent.ApprovalPlan || !allows(a.parts[0].chosen()) || mode != "plan" || a.parts[0].answer.CarryOut {
 		return nil
 	}
 	return []agent.Event{agent.Notice{Text: `The plan was accepted. This turn only plans: start one in mode "agent" to have the plan carried out.`}}
+}
+
+// planPrompt is what the agent is asked once a person has accepted its plan. In the agent's mode plan a turn ends with the plan.
+const planPrompt = "The plan was accepted. Carry it out."
+
+// carryOut has the agent go on in mode agent, unless it has chosen that mode itself. It returns false if the turn is to end.
+func (t *turn) carryOut() bool {
+	if !t.carries || t.cancelled || t.refused != nil || t.stop != "end_turn" || t.dec.mode == "agent" {
+		return false
+	}
+	t.carries = false
+	t.p.request("session/set_mode", modeParams{t.p.session, "agent"}, func(_ jsontext.Value, err error) {
+		switch {
+		case err == errGone:
+		case err != nil || t.cancelled:
+			if err != nil {
+				t.emitBeside([]agent.Event{agent.Notice{Text: "The plan is not carried out, because the agent did not go on in mode agent: " + plaintext.OneLine("", err.Error())}})
+			}
+			t.answered, t.closing = true, true
+		default:
+			t.dec.mode = "agent"
+			t.prompt(planPrompt)
+		}
+	})
+	return true
 }

@@ -182,8 +182,9 @@ func (t *turn) settle(a *ask) {
 	case agent.ApprovalPlan:
 		accepted, refused := a.decision()
 		events = t.dec.replied(nil, a.call, accepted, refused)
+		t.carries = t.carries || refused == "" && a.parts[0].answer.CarryOut
 	}
-	t.emitBeside(append(events, a.notices(t.req.Mode)...))
+	t.emitBeside(append(events, a.notices(cmp.Or(t.dec.mode, t.req.Mode))...))
 	t.p.write(result(jsontext.Value(a.id), outcomeResult{a.outcome()}))
 }
 

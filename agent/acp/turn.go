@@ -35,6 +35,7 @@ type turn struct {
 	answered  bool         // the agent has answered all prompts
 	closing   bool         // … and the events before the answer are not emitted yet
 	ran       bool         // a call has run that may leave something running
+	carries   bool         // a person has accepted a plan, and the turn is to carry it out
 	strange   []string     // unknown methods of requests
 	foreign   bool         // people were told of updates of another session
 	own       int          // questions and plans with ids of our own
@@ -109,6 +110,9 @@ func (t *turn) prompted(first bool, result jsontext.Value, err error) {
 		t.refused = err
 	default:
 		t.emitBeside([]agent.Event{agent.Notice{Text: "The agent did not take what was added to its turn: " + plaintext.OneLine("", err.Error())}})
+	}
+	if last && err == nil && t.carryOut() {
+		return
 	}
 	t.answered, t.closing = last, last
 }

@@ -236,6 +236,15 @@ func ended(a *sessions.Approval, status sessions.ApprovalStatus, answer *session
 	return &next
 }
 
+// AcceptsPlan reports whether a person has accepted a plan.
+func AcceptsPlan(a *sessions.Approval) bool {
+	if a.Kind != sessions.ApprovalPlan || a.Status != sessions.ApprovalAnswered || a.Answer == nil {
+		return false
+	}
+	o := a.Option(a.Answer.OptionID)
+	return o != nil && o.Kind.Allows()
+}
+
 // ForAgent returns what the agent is told once the approval has ended: the answer, and in every other case a no.
 func ForAgent(a *sessions.Approval) agent.ApprovalAnswer {
 	no := agent.ApprovalAnswer{Cancelled: true}

@@ -167,6 +167,25 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestAcceptedPlanIsCarriedOut: the prompt is answered once the agent has carried the plan out. The turn ended with the plan.
+func TestAcceptedPlanIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	w := asking(t, `{"fake":"plan","text":"1. write f"}`)
+	c := opens(w, nil)
+	c.answering(func(rpc.Message) any {
+		w.Plays(`{"fake":"edit","path":"f","text":"done\n"}`)
+		return selects("accept")
+	})
+	s := c.session()
+	c.must("session/set_mode", world.Obj{"sessionId": s, "modeId": "plan"}, nil)
+	calls := callsOf(c.goesThrough(s, "Plan"))
+	require.Len(t, calls, 2)
+	require.Equal(t, []string{"pending", "completed"}, calls[0].statuses)
+	require.Equal(t, "completed", calls[1].statuses[len(calls[1].statuses)-1])
+	require.Contains(t, fmt.Sprint(calls[1].content), "done")
+	require.Equal(t, "done\n", w.Get("f"))
+}
+
 // TestLoadWhileTheAgentAsks: the question comes behind what the agent had said before it, once, also if the session is opened again.
 func TestLoadWhileTheAgentAsks(t *testing.T) {
 	t.Parallel()
