@@ -72,8 +72,8 @@ end
 
 local written = {} --- @type table<string, string> texts in this Neovim's files
 
---- The drafts and the other prompts that were not sent, by file. A Neovim that a signal ends has unloaded its buffers; what it has
---- written of them counts then.
+--- The drafts and the other prompts that were not sent, by file. A Neovim that a signal ends has unloaded its buffers; then
+--- what it has written of them counts.
 --- @return table<string, string>
 local function present()
   local all = vim.deepcopy(waiting)
