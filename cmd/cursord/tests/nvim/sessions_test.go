@@ -253,3 +253,40 @@ func TestNvimTellsThoseWhoLookElsewhere(t *testing.T) {
 		tm.Until("$")
 	})
 }
+
+// TestNvimResumesInAnOpenChat: the latest session comes into a chat that shows another one, in all tab pages. The chat showed the other session on, without a bar, and
+// the next commands opened more windows.
+func TestNvimResumesInAnOpenChat(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Streams("Older words."), world.Done)
+		e.Turn(world.Obj{"prompt": "the older"})
+		w.Plays(world.Streams("Latest words."), world.Done)
+		latest := e.Turn(world.Obj{"prompt": "the latest"}).SessionID
+		n := neovim(w, t, bin, `vim.o.columns = 120 vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.ex("Cursord sessions!")
+		n.untilScreen("the older\n")
+		n.keys("/the older<CR><CR>")
+		n.untilScreen("Older words.")
+		n.keys("<Esc>:tab split<CR>:Cursord chat<CR>")
+		n.untilScreen("Older words.")
+		shows := func(bar, words string) {
+			t.Helper()
+			n.untilScreen("│ " + bar)
+			n.untilScreen("│" + words + "\n")
+			require.NotContains(t, n.screen(), "Older words.")
+			require.EqualValues(t, 3, n.lua("return #vim.api.nvim_tabpage_list_wins(0)"))
+		}
+		n.keys("<Esc>:Cursord resume<CR>")
+		n.until("the session", "return require('cursord.workspace').find().current == ...", latest)
+		shows("the latest", "Latest words.")
+		n.keys("<Esc>:tabprevious<CR>")
+		shows("the latest", "Latest words.")
+		n.ex("Cursord chat")
+		require.EqualValues(t, 1, n.lua("return #vim.api.nvim_tabpage_list_wins(0)"))
+		n.ex("Cursord chat")
+		shows("the latest", "Latest words.")
+		n.quiet()
+	})
+}

@@ -67,20 +67,22 @@ local function current(ws, panel)
   return shown
 end
 
---- Puts the current transcript into the window of the transcript.
+--- Puts the current transcript into the windows that show the one before, of all tab pages.
+--- @return cursord.Transcript
 local function refresh(ws)
   local panel = panel_of(ws)
-  local above, old = windows(ws), panel.shown
+  local old = panel.shown
   local now = current(ws, panel)
-  if above and old ~= now then
-    api.nvim_win_set_buf(above, now.buf)
-    panes.transcript(above)
-    now.to_end(above, now.buf)
+  for _, win in ipairs(old and old ~= now and vim.fn.win_findbuf(old.buf) or {}) do
+    api.nvim_win_set_buf(win, now.buf)
+    panes.transcript(win)
+    now.to_end(win, now.buf)
   end
   if old and old ~= now and not old.session then
     api.nvim_buf_delete(old.buf, { force = true })
   end
   drafts.follow(panel.input, ws.current)
+  return now
 end
 
 --- Opens the chat of a workspace; that of another one in the tab page is closed. The cursor stays where it is.
@@ -93,8 +95,8 @@ function M.show(ws)
       M.hide(other)
     end
   end
+  local now = refresh(ws)
   local above, below = windows(ws)
-  local now = current(ws, panel)
   local cfg = config.get().chat
   local win = api.nvim_get_current_win()
   if not above then
