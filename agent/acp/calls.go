@@ -42,10 +42,6 @@ type call struct {
 	since     time.Time       // when the line came by which it may have begun; zero while it certainly has not
 }
 
-// holdTime is how long a command that the agent has announced waits for a request for permission, which would follow at once. After it,
-// the command counts as begun since its announcement.
-const holdTime = 50 * time.Millisecond
-
 // kindNames are the names of package agent for ACP's kinds of calls. A kind that is missing here may write anything.
 var kindNames = map[string]string{
 	"read": "read", "edit": "edit", "delete": "delete", "search": "search", "execute": "shell", "fetch": "fetch",
@@ -334,27 +330,6 @@ func (d *decoder) close(dst []agent.Event, c *call) []agent.Event {
 	delete(d.calls, id)
 	d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
 	d.ended[id] = true
-	return dst
-}
-
-// held returns when the first of the calls that wait for a request for permission counts as begun; false if none waits.
-func (d *decoder) held() (at time.Time, some bool) {
-	for _, c := range d.calls {
-		if until := c.since.Add(holdTime); !c.since.IsZero() && (!some || until.Before(at)) {
-			at, some = until, true
-		}
-	}
-	return at, some
-}
-
-// release begins the calls that have waited long enough.
-func (d *decoder) release(dst []agent.Event) []agent.Event {
-	now := d.now()
-	for _, id := range slices.Clone(d.order) {
-		if c := d.calls[id]; !c.since.IsZero() && !now.Before(c.since.Add(holdTime)) {
-			dst = d.start(dst, c, c.since)
-		}
-	}
 	return dst
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/agent"
+	"cursord/agent/jsontext"
 )
 
 // A talk is a turn whose agent is the test: there is no process.
@@ -324,4 +325,29 @@ func TestAQuestionHasItsCall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnreadRequestHoldsTheCommand: a command counted as begun that waited for a permission, if the daemon read the request late. It waits while the
+// agent has written more, but not without end.
+func TestUnreadRequestHoldsTheCommand(t *testing.T) {
+	began := time.Now()
+	now, upTo := began, began
+	d := newDecoder(t.TempDir(), func() time.Time { return now }, false)
+	d.upTo = func() time.Time { return upTo }
+	announced := jsontext.Value(`{"toolCallId":"1","title":"Terminal","kind":"execute","rawInput":{"command":"make"}}`)
+	require.Empty(t, d.toolCall(nil, announced, true))
+	for _, test := range []struct {
+		after, upTo time.Duration
+		begins      bool
+	}{
+		{holdTime - 1, holdTime - 1, false}, {3 * holdTime, holdTime - 1, false}, {3 * holdTime, holdTime, true}, {unheardTime, 0, true},
+	} {
+		now, upTo = began.Add(test.after), began.Add(test.upTo)
+		at, some := d.held()
+		require.True(t, some)
+		require.Equal(t, test.begins, !at.After(now), "%+v", test)
+	}
+	require.Len(t, d.release(nil), 1)
+	_, some := d.held()
+	require.False(t, some)
 }

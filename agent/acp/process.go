@@ -244,6 +244,7 @@ func (p *proc) hold() time.Duration {
 		return time.Until(at)
 	} else if some {
 		p.turn.emitBeside(p.turn.dec.release(nil))
+		return p.hold() // others may wait
 	}
 	return time.Hour
 }
