@@ -20,6 +20,7 @@
 (require 'cursord-report)
 (require 'cursord-back)
 (require 'cursord-steps)
+(require 'cursord-questions)
 
 ;;;; Showing
 
@@ -184,6 +185,7 @@ Files on other machines are left out, and so are files that are gone."
        (setq cursord--rereading
              (run-at-time cursord--reread-pause cursord--reread-pause
                           #'cursord--reread)))
+     (cursord-questions-leave-out)
      (add-hook 'find-file-hook #'cursord--attach)
      (add-hook 'after-set-visited-file-name-hook #'cursord--attach)
      (add-hook 'clone-indirect-buffer-hook #'cursord-marks-drop)
@@ -308,7 +310,9 @@ decisions that are on their way: their edits belong to what is saved."
         (unless (cursord--in-sync-p document)
           (cursord-protected #'cursord--tell-text document))
         (funcall then)))
-    (cursord-protected #'cursord--await-text document)))
+    (cursord-protected #'cursord--await-text document)
+    ;; An agent may have written while that was told.
+    (cursord-protected #'cursord--await-disk)))
 
 (defun cursord--before-first-save ()
   "Tell the daemon the text before it is saved, as a connection is new."

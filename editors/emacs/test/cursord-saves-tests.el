@@ -156,6 +156,44 @@ A reject of all leaves them."
             (cursord-test-until "nothing to review"
               (equal '(0 . 0) (cursord-pending ws)))))))))
 
+(defun cursord-test-written-just-now (name text)
+  "Have the agent, which waits for \"go\", give the file NAME TEXT.
+Emacs has heard nothing of that from the daemon yet."
+  (write-region "" nil (expand-file-name "go" cursord-test-dir) nil 'silent)
+  (let ((limit (time-add nil cursord-test-patience)))
+    ;; This takes no messages.
+    (while (not (equal text (cursord-test-get name)))
+      (unless (time-less-p nil limit)
+        (ert-fail "the agent wrote nothing")))))
+
+(ert-deftest cursord-test-no-question-while-the-agent-writes ()
+  "Emacs asks nothing before an edit or a save just after the agent's write."
+  (dolist (act '(type save))
+    (ert-info ((symbol-name act))
+      (cursord-test-with-world
+        (let* ((before (cursord-test-numbered 9))
+               (after (cursord-test-numbered 9 9 "nine\n"))
+               (edit (cursord-test-edits "f" before after))
+               (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+          (cursord-test-plays (car edit) (cursord-test-waits "go") (cdr edit))
+          (find-file (cursord-test-file "f"))
+          (cursord-send ws "edit it")
+          (cursord-test-until "the turn" (cursord-busy-turns ws))
+          (when (eq act 'save)
+            (insert "x"))
+          (cursord-test-written-just-now "f" after)
+          (if (eq act 'type)
+              (insert "x")
+            (let ((inhibit-message t)) (save-buffer))
+            (should (string-prefix-p "x" (cursord-test-get "f"))))
+          (cursord-test-until "both changes"
+            (equal (concat "x" after) (buffer-string)))
+          (cursord-test-until "the end" (null (cursord-busy-turns ws)))
+          (let ((inhibit-message t)) (save-buffer))
+          (should (equal (concat "x" after) (cursord-test-get "f")))
+          (cursord-test-until "the hunk"
+            (equal '(9) (cursord-test-rows))))))))
+
 (ert-deftest cursord-test-version-control-of-unsaved-text ()
   "What version control says follows the disk below unsaved text, too."
   (skip-unless (executable-find "git"))
