@@ -233,3 +233,57 @@ func TestNvimBarSaysWhoAsks(t *testing.T) {
 		n.poll("the bar after that", func() bool { return !strings.Contains(n.lua(bar, slow, 60).(string), "asks") })
 	})
 }
+
+// TestNvimChatSharesANarrowerScreen resizes the screen with the chat open. Files keep half of it, and below 60 columns the chat goes below them, unless the
+// person has given the chat a width. It kept all of its columns, and a file had 8 of 59.
+func TestNvimChatSharesANarrowerScreen(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Streams("Some words"), world.Done)
+		e.Turn(world.Obj{"prompt": "hello"})
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
+		n.ex("Cursord resume")
+		n.untilScreen("│Some words\n")
+		n.keys("draft")
+		sizes := func(columns float64, want string) { // of the file, the transcript and the input
+			t.Helper()
+			if columns > 0 {
+				n.lua("vim.o.columns = ...", columns)
+			}
+			n.until(want, `local out = {}
+				for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+					out[#out + 1] = vim.api.nvim_win_get_width(win) .. 'x' .. vim.api.nvim_win_get_height(win)
+				end
+				return table.concat(out, ' ') == ...`, want)
+		}
+		sizes(0, "49x28 50x21 50x6")
+		for range 2 {
+			sizes(80, "39x28 40x21 40x6")
+			sizes(60, "29x28 30x21 30x6")
+			sizes(59, "59x12 59x9 59x5")
+			sizes(40, "40x12 40x9 40x5")
+			n.untilScreen("\nSome words\n")
+			sizes(100, "49x28 50x21 50x6")
+		}
+		n.keys("<Left>1")
+		n.until("it is typed on", "return vim.fn.getline(1) == 'draf1t' and vim.api.nvim_get_mode().mode == 'i'")
+
+		n.keys("<Esc>:tabnew<CR>")
+		n.until("another tab page", "return vim.fn.tabpagenr() == 2")
+		sizes(80, "80x27")
+		n.ex("tabprevious")
+		sizes(0, "39x27 40x20 40x6")
+		n.ex("tabclose 2")
+		n.ex("wincmd t | vsplit | close")
+		sizes(100, "49x28 50x21 50x6")
+		n.keys("60<C-w>|")
+		sizes(0, "60x28 39x21 39x6")
+		sizes(80, "40x28 39x21 39x6")
+		sizes(50, "10x28 39x21 39x6")
+		n.ex("Cursord chat")
+		n.ex("Cursord chat")
+		sizes(0, "50x12 50x9 50x5")
+		n.quiet()
+	})
+}

@@ -5,6 +5,7 @@ local drafts = require('cursord.drafts')
 local panes = require('cursord.panes')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
+local share = require('cursord.share')
 local transcript = require('cursord.transcript')
 local turns = require('cursord.turns')
 local workspace = require('cursord.workspace')
@@ -107,29 +108,23 @@ function M.show(ws)
       api.nvim_win_set_buf(above, now.buf)
       vim.bo[scratch].bufhidden = 'wipe'
     else
-      local wide = panes.is_beside(cfg.position)
-      above = api.nvim_open_win(now.buf, false, {
-        split = wide and cfg.position or 'below',
-        win = -1,
-        width = wide and math.min(cfg.width, math.floor(vim.o.columns / 2)) or nil,
-        height = not wide and math.min(cfg.height, math.floor(vim.o.lines / 2)) or nil,
-      })
+      local place = vim.tbl_extend('error', share.place(), { win = -1 })
+      above = api.nvim_open_win(now.buf, false, place)
     end
     panes.transcript(above)
     now.to_end(above, now.buf)
   end
   if not below then
-    -- Most of the room goes to the transcript.
-    local third = math.max(math.floor(api.nvim_win_get_height(above) / 3), 1)
-    below = api.nvim_open_win(
-      panel.input,
-      false,
-      { split = 'below', win = above, height = math.min(cfg.input_height, third) }
-    )
+    local height = share.input_height(api.nvim_win_get_height(above))
+    local place = { split = 'below', win = above, height = height }
+    below = api.nvim_open_win(panel.input, false, place)
     panes.set(below, vim.tbl_extend('error', panes.common, { winfixheight = true, winbar = '' }))
     require('cursord.windows').keep_height(below, above)
     if not config.own_statusline then
       panes.set(below, { statusline = ' Cursor: input%=%l,%c ' })
+    end
+    if cfg.position ~= 'tab' then
+      share.keep(above, below)
     end
   end
   api.nvim_set_current_win(win)
