@@ -7,7 +7,6 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
-	"cursord/diffs"
 )
 
 // What people take away while a turn runs is known until the turn's end: the agent may go on where they have put it, and nobody may have seen it
@@ -95,7 +94,7 @@ func (s *Snapshot) followed(all []Change) []Change {
 		best, most := -1, 0
 		for k := range gone {
 			g := &gone[k]
-			if used[k] || !g.Known || g.Source != nil && f.Source.Via != diffs.ViaUnknown {
+			if used[k] || !g.Known {
 				continue
 			}
 			if n := atomicfile.Alike(g.Before, f.After.Content); n > most {

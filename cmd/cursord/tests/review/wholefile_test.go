@@ -189,7 +189,7 @@ func TestMoves(t *testing.T) {
 		{"moved", `echo a >f`, `mv f g`, "g: renamed f: file0"},
 		{"moved to a new folder", `echo a >f`, `mkdir -p x/y; mv f x/y/g`, "x/y/g: renamed f: file0"},
 		{"moved out of a folder", `mkdir d; echo a >d/f`, `mv d/f g; rmdir d`, "g: renamed d/f: file0"},
-		{"moved and edited", `seq 20 >f`, `mv f g; sed -i s/^7$/seven/ g`, "f: deleted: file20; g: created: file20"},
+		{"moved and edited", `seq 20 >f`, `mv f g; sed -i s/^7$/seven/ g`, "g: renamed f: file0,text8"},
 		{"edited in place and moved", `seq 20 >f; touch -d '1 hour ago' f`, `echo 21 >>f; mv f g`, "g: renamed f: file0,text4"},
 		{"moved with a mode", `echo a >f; chmod 644 f`, `mv f g; chmod 755 g`, "g: renamed f 100644 100755: file0,file0"},
 		{"copied and removed", `echo a >f`, `cp f g; rm f`, "g: renamed f: file0"},
