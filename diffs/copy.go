@@ -66,29 +66,18 @@ func (r *Review) selected(other *Review, theirs selection) (mine selection, foun
 			mine.atoms[i], found = true, true
 		}
 	}
-	here, there := make(map[uint64]int), make(map[uint64]bool)
-	for i := range r.weave.Atoms {
-		here[r.weave.Atoms[i].ID] = i + 1
-	}
-	for i := range other.weave.Atoms {
-		there[other.weave.Atoms[i].ID] = true
-	}
+	here, there := r.weave.Places(), other.weave.Places()
+	id := func(i int) uint64 { return other.weave.Atoms[i].ID }
 	for _, p := range other.list() {
 		if p.what != aRun || slices.Contains(theirs.atoms[p.start:p.end], false) {
 			continue
 		}
-		from, to := 0, len(r.weave.Atoms)
-		for i := p.start - 1; i >= 0 && from == 0; i-- {
-			from = here[other.weave.Atoms[i].ID]
-		}
-		for i := p.end; i < len(other.weave.Atoms) && to == len(r.weave.Atoms); i++ {
-			if at := here[other.weave.Atoms[i].ID]; at > 0 {
-				to = at - 1
-			}
-		}
+		from, to := r.weave.Gap(here, len(other.weave.Atoms), id, p.start, p.end)
 		for i := from; i < to; i++ {
-			if a := &r.weave.Atoms[i]; a.Del != 0 && !there[a.ID] {
-				mine.atoms[i], found = true, true
+			if a := &r.weave.Atoms[i]; a.Del != 0 {
+				if _, both := there[a.ID]; !both {
+					mine.atoms[i], found = true, true
+				}
 			}
 		}
 	}

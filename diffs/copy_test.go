@@ -85,3 +85,28 @@ func TestUndoOfAnAcceptInACopy(t *testing.T) {
 	}
 	require.Equal(t, "mine\na\nb\nc\n", string(r.Current().Data))
 }
+
+// TestRedoWhereALineWasReplaced: a copy in which a person had replaced a line accepts what the agent has put into its place. That is decided
+// again in another copy, from before the person's change. The removed line stayed pending there, and then the person's line counted as it.
+func TestRedoWhereALineWasReplaced(t *testing.T) {
+	text := func(s string) Content { return Content{Exists: true, Data: []byte(s)} }
+	r := New(text("1\n2\n3\n"))
+	r.Observe(text("1\nA\n3\n"), &Source{TurnID: "t", Via: "edit"})
+	buffer := r.Copy()
+	buffer.ObserveBaseline(text("1\n2 mine\n3\n"))
+	done, err := buffer.Decide([]uint64{buffer.Hunks()[0].ID}, true, nil)
+	require.NoError(t, err)
+	stem := r.Copy()
+	before := stem.shape().sum()
+	again, err := stem.Redo(r.ForOthers(done))
+	require.NoError(t, err)
+	require.Empty(t, stem.Hunks())
+	undone := stem.Copy()
+	require.NoError(t, undone.Undo(again))
+	require.Equal(t, before, undone.shape().sum())
+	stem.ObserveBaseline(text("1\n2 mine\nA\n3\n"))
+	require.Empty(t, stem.Hunks())
+
+	_, err = stem.Redo(r.ForOthers(done))
+	require.ErrorIs(t, err, ErrOvertaken)
+}

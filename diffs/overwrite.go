@@ -134,23 +134,8 @@ func (r *Review) gone(p piece, later *Review) bool {
 
 // replaced reports whether a later state has new lines in the place of a piece.
 func (r *Review) replaced(p piece, later *Review) bool {
-	at := make(map[uint64]int, len(later.weave.Atoms))
-	for i := range later.weave.Atoms {
-		at[later.weave.Atoms[i].ID] = i
-	}
-	from, to := 0, len(later.weave.Atoms)
-	for i := p.start - 1; i >= 0; i-- {
-		if j, ok := at[r.weave.Atoms[i].ID]; ok {
-			from = j + 1
-			break
-		}
-	}
-	for i := p.end; i < len(r.weave.Atoms); i++ {
-		if j, ok := at[r.weave.Atoms[i].ID]; ok {
-			to = j
-			break
-		}
-	}
+	id := func(i int) uint64 { return r.weave.Atoms[i].ID }
+	from, to := later.weave.Gap(later.weave.Places(), len(r.weave.Atoms), id, p.start, p.end)
 	for i := from; i < to; i++ {
 		if later.weave.Atoms[i].ID > r.weave.Next {
 			return true

@@ -45,6 +45,7 @@ func (r *Review) redo(d Decision, more []uint64) (Decision, error) {
 	sel.parts[theOp] = sel.parts[theOp] && (d.Accept || !rest)
 	if d.Accept {
 		r.leaveReplaced(&sel, d)
+		r.takeForgone(&sel, d)
 	}
 	if !slices.Contains(sel.parts[:], true) && !slices.Contains(sel.atoms, true) {
 		return Decision{}, ErrOvertaken
@@ -64,10 +65,7 @@ func (r *Review) redo(d Decision, more []uint64) (Decision, error) {
 // neither side: d has inserted them, and the other edit has deleted them. A line that was the same as a pending one when d was undone is two
 // lines again.
 func (r *Review) withRemoved(d Decision) []weave.Atom {
-	place := make(map[uint64]int, len(r.weave.Atoms))
-	for i := range r.weave.Atoms {
-		place[r.weave.Atoms[i].ID] = i
-	}
+	place := r.weave.Places()
 	behind, stand, atoms := make(map[int][]weave.Atom), r.past.Edits(), slices.Clone(r.weave.Atoms)
 	goes := d.atoms(func(a *decidedAtom) bool { return a.Ins != 0 && a.Del != 0 })
 	for _, run := range d.Runs {
@@ -114,6 +112,22 @@ func (r *Review) leaveReplaced(sel *selection, d Decision) {
 			for i := start; slices.ContainsFunc(r.weave.Atoms[start:end], others) && i < end; i++ {
 				sel.atoms[i] = sel.atoms[i] && (r.weave.Atoms[i].Del == 0 || !of[r.weave.Atoms[i].ID])
 			}
+		}
+	}
+}
+
+// takeForgone adds the removed lines in the place of an accepted run that the copy in which it was accepted lacked, because a person had
+// replaced them there, too.
+func (r *Review) takeForgone(sel *selection, d Decision) {
+	for _, run := range d.Runs {
+		if len(run.Left) == 0 || run.Left[0] <= d.Last || slices.ContainsFunc(run.Atoms, func(a decidedAtom) bool { return !a.Decided }) {
+			continue
+		}
+		ids := slices.Concat(run.Left, run.Right)
+		slices.Reverse(ids[:len(run.Left)])
+		from, to := r.weave.Gap(r.weave.Places(), len(ids), func(i int) uint64 { return ids[i] }, len(run.Left), len(run.Left))
+		for i := from; i < to && slices.Contains(sel.atoms[from:to], true); i++ {
+			sel.atoms[i] = sel.atoms[i] || r.weave.Atoms[i].Ins == 0 && r.weave.Atoms[i].Del != 0 && r.weave.Atoms[i].ID <= d.Last
 		}
 	}
 }

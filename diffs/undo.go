@@ -207,10 +207,7 @@ func (r *Review) restoreAround(d Decision) error {
 	if d.Op && !kept && (d.Accept && !d.Before.Is || !d.Accept && !d.Before.Was) {
 		return ErrOvertaken // the file was gone since, and is now another one
 	}
-	place := make(map[uint64]int, len(r.weave.Atoms))
-	for i := range r.weave.Atoms {
-		place[r.weave.Atoms[i].ID] = i
-	}
+	place := r.weave.Places()
 	behind := make(map[int][]weave.Atom) // what goes after atom i; -1 is the start
 	drop := make(map[int]bool)
 	change := make(map[int]weave.Atom)

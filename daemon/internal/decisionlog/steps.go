@@ -74,14 +74,17 @@ func Later(steps []Step, t Step) bool {
 
 // Stem returns a copy of a file's review in which steps are made.
 func Stem(review *diffs.Review, steps []Step) *diffs.Review {
-	stem, failed := review.Copy(), map[uint64]bool{} // by decision
+	stem, failed, made := review.Copy(), map[uint64]bool{}, map[uint64]diffs.Decision{} // by decision
 	for _, s := range steps {
 		// An error means that the review no longer has the lines: they count as ordinary text. A decision that failed is not undone.
+		done, again := made[s.Group]
 		switch {
 		case !s.Undo:
-			_, err := stem.Redo(s.Decision)
-			failed[s.Group] = err != nil
-		case !failed[s.Group]:
+			done, err := stem.Redo(s.Decision)
+			failed[s.Group], made[s.Group] = err != nil, done
+		case again && !failed[s.Group]: // it may have taken more along than where it was made
+			_ = stem.Undo(done)
+		case !again:
 			_ = stem.Undo(s.Decision)
 		}
 	}
