@@ -37,16 +37,50 @@ const maxLine = 4096
 func In(line string, isFile func(path string) bool) (all []Link) {
 	line = line[:min(len(line), maxLine)]
 	for _, at := range candidate().FindAllStringIndex(line, -1) {
-		text := strings.TrimRight(line[at[0]:at[1]], ".:!?*_")
-		part := place().FindStringSubmatch(text)
-		if part == nil || !isFile(part[1]) {
-			continue
+		raw := strings.TrimRight(line[at[0]:at[1]], ".:!?")
+		if link, ok := unmarked(raw, isFile); ok {
+			link.From, link.To = link.From+at[0], link.To+at[0]
+			all = append(all, link)
 		}
-		number, _ := strconv.Atoi(part[2] + part[3]) // 0 without one
-		all = append(all, Link{Path: part[1], Line: number, From: at[0], To: at[0] + len(text)})
 	}
 	return all
 }
+
+// marks are the characters that Markdown has around a text in bold or italics, at most maxMarks of them: **main.go:20**, **main.go**:20.
+const (
+	marks    = "*_"
+	maxMarks = 3
+)
+
+// unmarked returns the link that a text is without the fewest marks: names of files may begin and end with them, too.
+func unmarked(text string, isFile func(path string) bool) (Link, bool) {
+	for from := range maxMarks + 1 {
+		for right := text[from:]; right != ""; right = strings.TrimRight(right[:len(right)-1], ".:!?") {
+			part := place().FindStringSubmatch(right)
+			if part == nil {
+				break
+			}
+			for path := part[1]; path != "" && len(part[1])-len(path) <= maxMarks; path = path[:len(path)-1] {
+				if isFile(path) {
+					number, _ := strconv.Atoi(part[2] + part[3]) // 0 without one
+					return Link{Path: path, Line: number, From: from, To: from + len(right)}, true
+				}
+				if len(part[1]) == len(right) || !marked(path[len(path)-1]) {
+					break // without a line the marks at its end are those of right
+				}
+			}
+			if !marked(right[len(right)-1]) || len(text)-from-len(right) > maxMarks {
+				break
+			}
+		}
+		if from == len(text) || !marked(text[from]) {
+			break
+		}
+	}
+	return Link{}, false
+}
+
+func marked(c byte) bool { return strings.IndexByte(marks, c) >= 0 }
 
 // At returns the link at a place in a transcript: the one that is written there, else the next one of the line, else its last. In a
 // patch it is the line of the file that the patch shows there. offset counts the bytes of the line before the place.

@@ -23,7 +23,7 @@ func TestLinksOfALine(t *testing.T) {
 	}{
 		{"", nil},
 		{"The fault is at todo.py:20.", []Link{{"todo.py", 20, 16, 26}}},
-		{"`todo.py:3:7` and (lib/util.go#L9-L12), then **/etc/hosts**", []Link{{"todo.py", 3, 1, 12}, {"lib/util.go", 9, 19, 37}}},
+		{"`todo.py:3:7` and (lib/util.go#L9-L12), then **/etc/hosts**", []Link{{"todo.py", 3, 1, 12}, {"lib/util.go", 9, 19, 37}, {"/etc/hosts", 0, 47, 57}}},
 		{"see /etc/hosts, ~/notes and [lib/util.go](lib/util.go:4-9)", []Link{
 			{"/etc/hosts", 0, 4, 14}, {"~/notes", 0, 16, 23}, {"lib/util.go", 0, 29, 40}, {"lib/util.go", 4, 42, 57},
 		}},
@@ -32,6 +32,30 @@ func TestLinksOfALine(t *testing.T) {
 		{"todo.py:99999999999999", nil},
 	} {
 		require.Equal(t, one.want, In(one.line, isFile), one.line)
+	}
+}
+
+// TestLinksInBoldAndItalics: the marks of Markdown around a place were part of its path, and the next place of the line was taken.
+func TestLinksInBoldAndItalics(t *testing.T) {
+	t.Parallel()
+	exists := func(path string) bool {
+		return slices.Contains([]string{"main.go", "util.go", "new.go", "_both.go", "both.go", "__init__.py", "end_"}, path)
+	}
+	for line, want := range map[string][]Link{
+		"Done: see **main.go:15** and `new.go:4`": {{"main.go", 15, 12, 22}, {"new.go", 4, 30, 38}},
+		"**main.go:15**":                {{"main.go", 15, 2, 12}},
+		"*main.go:11*.":                 {{"main.go", 11, 1, 11}},
+		"__util.go:3__":                 {{"util.go", 3, 2, 11}},
+		"_new.go:4_":                    {{"new.go", 4, 1, 9}},
+		"***main.go***":                 {{"main.go", 0, 3, 10}},
+		"**main.go:3.**":                {{"main.go", 3, 2, 11}},
+		"**main.go**:15":                {{"main.go", 15, 2, 14}},
+		"_both.go:1_ and __init__.py:3": {{"_both.go", 1, 0, 10}, {"__init__.py", 3, 16, 29}},
+		"**__init__.py:3**":             {{"__init__.py", 3, 2, 15}},
+		"end_ and **end_**":             {{"end_", 0, 0, 4}, {"end_", 0, 11, 15}},
+		"** and __":                     nil,
+	} {
+		require.Equal(t, want, In(line, exists), line)
 	}
 }
 
