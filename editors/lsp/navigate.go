@@ -1,22 +1,13 @@
 package lsp
 
 import (
-	"sort"
-	"strings"
-
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
-// A hunkPlace is a place to which next and prev go.
-type hunkPlace struct {
-	path string
-	line int
-	p    hunks.Placed
-}
-
-// goTo shows the next hunk of all files, or the one before. In the list of all hunks it goes from hunk to hunk there.
+// goTo shows the next hunk of all files, or the one before. A hunk that only the list of all hunks has comes after those of the files; from
+// anywhere else in the list it goes from hunk to hunk there.
 func (s *Server) goTo(t *target, step int) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -26,56 +17,25 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	review := s.reviewURI(w)
-	order := func(uri string) string { // the list comes last
-		if uri == review {
-			return "~" + uri
-		}
-		return uri
-	}
 	if d := s.docs[s.touched.uri]; at.uri == "" && d != nil && d.workspace == w {
 		at = location{uri: d.uri, line: -step} // then next goes to its first hunk, and prev to the last one of the file before
 	}
-	if at.uri == review {
-		if p := hunks.NextIn(s.placedInReview(w), at.line, step); p != nil {
-			return s.goToPlace(w, p)
-		}
+	review := s.reviewURI(w)
+	inList := at.uri == review && at != w.visited
+	all := s.everyPlace(w)
+	if inList {
+		all = s.placedInReview(w)
 	}
-	from := order(at.uri)
-	var all []hunkPlace
-	for _, p := range s.everyPlace(w) {
-		all = append(all, hunkPlace{path: order(p.URI), line: p.LineRange(s.client.Encoding).Start.Line, p: p})
-	}
-	if len(all) == 0 {
+	p := hunks.Next(all, review, at.uri, at.line, step, s.client.Encoding)
+	if p == nil {
 		s.show(levelInfo, "cursord: nothing to review")
 		return nil, nil
 	}
-	sort.SliceStable(all, func(i, j int) bool {
-		if all[i].path != all[j].path {
-			return all[i].path < all[j].path
-		}
-		return all[i].line < all[j].line
-	})
-	here := func(h hunkPlace) int {
-		switch {
-		case h.path != from:
-			return strings.Compare(h.path, from)
-		default:
-			return h.line - at.line
-		}
+	gone, err := s.goToPlace(w, p)
+	if w.visited = (location{}); p.URI == review && !inList {
+		w.visited = w.at
 	}
-	i := 0
-	if step > 0 {
-		if i = sort.Search(len(all), func(i int) bool { return here(all[i]) > 0 }); i == len(all) {
-			i = 0
-		}
-		if at.uri == "" {
-			i = 0
-		}
-	} else if i = sort.Search(len(all), func(i int) bool { return here(all[i]) >= 0 }) - 1; i < 0 {
-		i = len(all) - 1
-	}
-	return s.goToPlace(w, &all[i].p)
+	return gone, err
 }
 
 // writeList writes the list of all hunks, unless the editor has it open.

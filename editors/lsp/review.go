@@ -173,6 +173,7 @@ func (s *Server) diffCommand(t *target) (any, error) {
 		return nil, nil
 	}
 	line := 0
+	w.visited = location{} // from now on next and prev stay in the list
 	if d := s.docs[s.touched.uri]; d != nil && d.workspace == w && w.diffs[d.path] != nil && len(w.diffs[d.path].Hunks) > 0 {
 		for _, one := range hunks.ListedIn(text) {
 			if one.ID == w.diffs[d.path].Hunks[0].ID {

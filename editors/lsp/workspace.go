@@ -52,6 +52,7 @@ type workspace struct {
 	shownFor  map[string][]string  // the same, by file
 	moved     map[string]string    // where renamed files under review are, by their former paths
 	at        location             // the user's latest place, as far as it is known
+	visited   location             // the place in the list of all hunks to which next or prev has gone from a file; zero elsewhere
 
 	reviewing  bool          // the list of all hunks is about to be updated
 	reviewTook time.Duration // how long the latest update took

@@ -202,18 +202,6 @@ func Describe(p *Placed, prompt, body string, markdown bool) protocol.Markup {
 	return protocol.Markup{Kind: "markdown", Value: value}
 }
 
-// NextIn returns the next hunk in the list of all hunks, or the one before; nil if there is none.
-func NextIn(all []Placed, line, step int) (next *Placed) {
-	for i := range all {
-		p := &all[i]
-		switch {
-		case step > 0 && p.From > line && (next == nil || p.From < next.From), step < 0 && p.To <= line && (next == nil || p.From > next.From):
-			next = p
-		}
-	}
-	return next
-}
-
 // Undecidable returns why nothing can be decided about a hunk; "" if it can be decided.
 func (p *Placed) Undecidable() string {
 	if strings.HasPrefix(p.Diff.Path, "/") || len(p.Diff.Path) > 1 && p.Diff.Path[1] == ':' {
