@@ -83,7 +83,7 @@ func (s *Server) folderShowing(uri string) *workspace {
 
 // describe returns the description of a hunk.
 func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
-	body := strings.Join(p.Hunk.Lines, "\n")
+	body := strings.Join(hunks.Lines(p.Hunk), "\n")
 	if s.client.IsHelix() { // it paints nothing for a tab, and what lies below the popup is seen there
 		body = strings.ReplaceAll(body, "\t", "    ")
 	}

@@ -70,9 +70,32 @@ func WritePatch(b *strings.Builder, d *sessions.Diff) {
 			continue
 		}
 		fmt.Fprintf(b, "%s-%d,%d +%d,%d @@ %s\n", linesHead, h.OldStart, h.OldLines, h.NewStart, h.NewLines, h.ID)
-		for _, line := range h.Lines {
+		for _, line := range Lines(h) {
 			b.WriteString(line)
 			b.WriteByte('\n')
 		}
 	}
+}
+
+// Lines returns the lines of a hunk as a patch has them: with a line behind the last one of a side that has no line end.
+func Lines(h *sessions.Hunk) (lines []string) {
+	const noEOL = `\ No newline at end of file`
+	if !h.OldNoEOL && !h.NewNoEOL {
+		return h.Lines
+	}
+	old, now := -1, -1 // the last lines
+	for i, line := range h.Lines {
+		if !strings.HasPrefix(line, "+") {
+			old = i
+		}
+		if !strings.HasPrefix(line, "-") {
+			now = i
+		}
+	}
+	for i, line := range h.Lines {
+		if lines = append(lines, line); h.OldNoEOL && i == old || h.NewNoEOL && i == now {
+			lines = append(lines, noEOL)
+		}
+	}
+	return lines
 }
