@@ -56,12 +56,14 @@ func About(a *sessions.Approval) (line string, whole bool) {
 	return line, line == all
 }
 
-// Elsewhere returns the commands that answer in a terminal.
-func Elsewhere(a *sessions.Approval) string {
-	var ways []string
+// Elsewhere returns the commands that answer in a terminal, in one line.
+func Elsewhere(a *sessions.Approval) string { return strings.Join(commands(a), ", ") }
+
+// commands returns the commands that answer in a terminal.
+func commands(a *sessions.Approval) (ways []string) {
 	once := a.Chosen(sessions.AllowOnce) != nil
 	if once {
-		ways = append(ways, fmt.Sprintf("cursord approve %s, or cursord deny %[1]s", Tag(a)))
+		ways = append(ways, "cursord approve "+Tag(a), "cursord deny "+Tag(a))
 	}
 	for i := range a.Options {
 		if !once {
@@ -70,14 +72,14 @@ func Elsewhere(a *sessions.Approval) string {
 	}
 	switch {
 	case a.Text && a.Kind == sessions.ApprovalPlan:
-		ways = append(ways, fmt.Sprintf("cursord deny %s --text …", Tag(a)))
+		ways = append(slices.DeleteFunc(ways, func(way string) bool { return way == "cursord deny "+Tag(a) }), fmt.Sprintf("cursord deny %s [--text …]", Tag(a)))
 	case a.Text:
 		ways = append(ways, fmt.Sprintf("cursord approve %s --text …", Tag(a)))
 	}
 	if a.Kind == sessions.ApprovalQuestion {
 		ways = append(ways, fmt.Sprintf("cursord deny %s (no answer)", Tag(a)))
 	}
-	return strings.Join(ways, ", ")
+	return ways
 }
 
 // Tag returns the part of an approval's id that people type.

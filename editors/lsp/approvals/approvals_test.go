@@ -26,14 +26,18 @@ func TestWords(t *testing.T) {
 		require.Empty(t, Chosen(a, none), none)
 	}
 	require.Empty(t, Actions(&sessions.Approval{}))
-	require.Equal(t, "cursord approve k3, or cursord deny k3", Elsewhere(a))
+	require.Equal(t, "cursord approve k3, cursord deny k3", Elsewhere(a))
 	q := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalQuestion, Text: true, Options: []sessions.ApprovalOption{{ID: "r", Label: "Red\x1b", Kind: sessions.AnswerOption}}}
 	require.Equal(t, "cursord approve k3 1 (Red␛), cursord approve k3 --text …, cursord deny k3 (no answer)", Elsewhere(q))
 	require.Contains(t, Message(q), "A text as the answer: cursord approve k3 --text …")
 	plan := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalPlan, Text: true, Options: a.Options}
-	require.Equal(t, "cursord approve k3, or cursord deny k3, cursord deny k3 --text …", Elsewhere(plan))
+	require.Equal(t, "cursord approve k3, cursord deny k3 [--text …]", Elsewhere(plan))
 	require.Contains(t, Message(plan), "A rejection with a text: cursord deny k3 --text …")
 	require.NotContains(t, Message(plan), "approve")
+	_, below, _ := strings.Cut(Document(plan, "with space a (code actions)"), "\n\n")
+	for line := range strings.Lines(below) { // Helix cuts long lines, and shows line numbers beside them
+		require.LessOrEqual(t, len(line), 60, line)
+	}
 }
 
 // TestTheCommandIsSaidOnce: a title that is only the beginning of the command is not said beside it.

@@ -50,9 +50,10 @@ func PopupOf(a *sessions.Approval, window int) Popup {
 	return Popup{beginning(message, min(maxLines, most-len(short))-rows(hint)) + "\n" + hint, short, false}
 }
 
-// Document returns the text of a file that has the whole of what is asked. menu is how its reader gets the answers.
+// Document returns the text of a file that has the whole of what is asked. menu is how its reader gets the answers. The lines below that
+// are short: Helix cuts long ones.
 func Document(a *sessions.Approval, menu string) string {
-	return fmt.Sprintf("%s\n\nTo answer, choose %s in this file. In a terminal: %s\n", Message(a), menu, Elsewhere(a))
+	return fmt.Sprintf("%s\n\nTo answer, choose %s in this file.\nIn a terminal:\n\n    %s\n", Message(a), menu, strings.Join(commands(a), "\n    "))
 }
 
 // rows returns how many rows a text takes in a popup, at least.

@@ -71,7 +71,7 @@ func TestPopupsFitSmallWindows(t *testing.T) {
 			}
 			require.Equal(t, one.cut, titles)
 			require.True(t, strings.HasSuffix(popup.Message, "\n… \"Show the whole\" has the rest and all answers"), popup.Message)
-			require.True(t, strings.HasPrefix(Document(&one.asked, "it"), Message(&one.asked)+"\n\nTo answer, choose it in this file. In a terminal: cursord "))
+			require.True(t, strings.HasPrefix(Document(&one.asked, "it"), Message(&one.asked)+"\n\nTo answer, choose it in this file.\nIn a terminal:\n\n    cursord "))
 		})
 	}
 }
