@@ -60,7 +60,7 @@ func (s *Server) chosen(w *workspace, one *approvals.Asked, request, title strin
 	case one.Request == request:
 		one.Close(title == approvals.Remind)
 		s.remind(w)
-		s.show(levelInfo, "cursord: the agent waits for the answer – %s asks again", s.client.Key("approvals"))
+		s.show(levelInfo, "cursord: %s asks again – the agent waits for the answer", s.client.Key("approvals"))
 	}
 }
 

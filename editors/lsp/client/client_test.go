@@ -18,7 +18,7 @@ func TestHabits(t *testing.T) {
 		name, reload, unsaved, save string
 		byItself                    bool
 	}{
-		{"helix", "reload to see it (:reload-all)", ":reload it (:reload-all drops unsaved)", " (:wa)", false},
+		{"helix", ":reload-all shows it", ":reload it (:reload-all drops unsaved)", " (:wa)", false},
 		{"Neovim", "reload to see it (:checktime)", "reload to see it (:checktime)", " (:wa)", false},
 		{"Eglot", "reload to see it (M-x revert-buffer)", "reload to see it (M-x revert-buffer)", " (C-x s)", false},
 		{"emacs", "reload to see it (M-x revert-buffer)", "reload to see it (M-x revert-buffer)", " (C-x s)", false},
@@ -42,6 +42,7 @@ func TestKeys(t *testing.T) {
 	hx, other := Client{Name: "helix"}, Client{Name: "another"}
 	require.Equal(t, "space i n (cursord.next)", hx.Key("next"))
 	require.Equal(t, "cursord.next", other.Key("next"))
+	require.Equal(t, "space i a (cursord.allow)", hx.Key("approvals"), "the key's command")
 	require.Equal(t, "; space i u (cursord.undo) brings them back", hx.Back("rejected", 2))
 	require.Empty(t, hx.Back("rejected", 1)+hx.Back("accepted", 2))
 	const columns = 80 - len("cursord: ")

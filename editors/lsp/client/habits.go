@@ -29,6 +29,9 @@ func (c *Client) ToReload(unsaved bool) string {
 		return ":reload it (:reload-all drops unsaved)"
 	}
 	reload, _ := c.habits()
+	if c.IsHelix() {
+		return strings.Trim(reload, " ()") + " shows it"
+	}
 	return "reload to see it" + reload
 }
 
@@ -112,10 +115,13 @@ var helixKeys = map[string]string{
 
 // Key returns how a user starts a command, for messages: its name, and in Helix the key that is installed for it.
 func (c *Client) Key(command string) string {
-	if c.IsHelix() && helixKeys[command] != "" {
-		return "space i " + helixKeys[command] + " (cursord." + command + ")"
+	switch {
+	case !c.IsHelix() || helixKeys[command] == "":
+		return "cursord." + command
+	case command == "approvals":
+		command = "allow" // which asks again while the agent waits for an answer
 	}
-	return "cursord." + command
+	return "space i " + helixKeys[command] + " (cursord." + command + ")"
 }
 
 // Back says how hunks come back that one command has decided, as the end of a message; "" unless it has rejected several, which it does

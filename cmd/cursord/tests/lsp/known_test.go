@@ -217,8 +217,8 @@ func TestLSPTurnEnds(t *testing.T) {
 func TestLSPHints(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]string{
-		"helix": {"(:reload-all)", "(:wa)"}, "Neovim": {"(:checktime)", "(:wa)"},
-		"another": {"", ""}, "Eglot": {"(M-x revert-buffer)", "(C-x s)"},
+		"helix": {":reload-all shows it", "(:wa)"}, "Neovim": {"reload to see it (:checktime)", "(:wa)"},
+		"another": {"reload to see it", ""}, "Eglot": {"reload to see it (M-x revert-buffer)", "(C-x s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
@@ -235,7 +235,7 @@ func TestLSPHints(t *testing.T) {
 			m := c.hears("window/showMessage", "1 open file changed on disk")
 			var p struct{ Message string }
 			require.NoError(t, json.Unmarshal(m.Params, &p))
-			require.Equal(t, strings.TrimSpace("cursord: 1 open file changed on disk – reload to see it "+want[0]), p.Message)
+			require.Equal(t, "cursord: 1 open file changed on disk – "+want[0], p.Message)
 		})
 	}
 }
