@@ -80,14 +80,32 @@ func (s *Server) listSessions(w *workspace) {
 				s.show(levelInfo, "cursord: no session yet: %s begins one", s.client.Key("ask"))
 				return
 			}
-			text, first := s.sessionsText(w, folders.Workspaces, list.Sessions)
-			_ = s.write(w, sessionsFile, text, &protocol.Range{Start: protocol.Position{Line: first}, End: protocol.Position{Line: first}}) // write shows errors
+			s.countHunks(w, folders.Workspaces, map[string]listed.Hunks{}, func(counts map[string]listed.Hunks) {
+				text, first := s.sessionsText(w, counts, list.Sessions)
+				_ = s.write(w, sessionsFile, text, &protocol.Range{Start: protocol.Position{Line: first}, End: protocol.Position{Line: first}}) // write shows errors
+			})
 		})
 	})
 }
 
+// countHunks calls then with the hunks of folders: those of w as the editor sees them.
+func (s *Server) countHunks(w *workspace, folders []api.WorkspaceInfo, counts map[string]listed.Hunks, then func(map[string]listed.Hunks)) {
+	i := slices.IndexFunc(folders, func(f api.WorkspaceInfo) bool { return f.PendingHunks > 0 && f.Workspace != w.path })
+	if i < 0 {
+		counts[w.path] = listed.CountHunks(maps.Values(w.diffs))
+		then(counts)
+		return
+	}
+	call(s, "diff/list", rpc.DiffParams{Workspace: folders[i].Workspace}, func(list rpc.DiffList, err error) {
+		if counts[folders[i].Workspace] = listed.CountHunks(slices.Values(list.Diffs)); err != nil { // the folder may be gone
+			counts[folders[i].Workspace] = listed.Hunks{All: folders[i].PendingHunks}
+		}
+		s.countHunks(w, folders[i+1:], counts, then)
+	})
+}
+
 // sessionsText returns the list of sessions and the line of the first session.
-func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []*sessions.Session) (text string, first int) {
+func (s *Server) sessionsText(w *workspace, counts map[string]listed.Hunks, list []*sessions.Session) (text string, first int) {
 	w.listedTitles = map[string]string{}
 	by := map[string][]*sessions.Session{}
 	roots := []string{w.path}
@@ -104,10 +122,8 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 	b.WriteString(listed.About)
 	for _, root := range roots {
 		head := "\n## " + root
-		for _, f := range folders {
-			if f.Workspace == root && f.PendingHunks > 0 {
-				head += fmt.Sprintf(" · %s to review", plaintext.Count(f.PendingHunks, "hunk"))
-			}
+		if n := counts[root].All; n > 0 {
+			head += fmt.Sprintf(" · %s to review", plaintext.Count(n, "hunk"))
 		}
 		b.WriteString(head + "\n\n")
 		if first == 0 {
@@ -117,27 +133,19 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 			b.WriteString("None yet.\n")
 		}
 		for _, one := range by[root] {
-			b.WriteString(s.sessionLine(w, one) + "\n")
+			b.WriteString(s.sessionLine(w, one, counts[root].Of[one.ID]) + "\n")
 		}
 	}
 	return b.String(), first
 }
 
 // sessionLine returns the line of a session in the list: the title first, the id last.
-func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
+func (s *Server) sessionLine(w *workspace, one *sessions.Session, hunks int) string {
 	mark := ""
 	if one.State != sessions.SessionIdle {
 		mark = " · " + string(one.State)
 	}
-	hunks := 0
-	for _, d := range w.diffs {
-		for i := range d.Hunks {
-			if slices.ContainsFunc(d.Hunks[i].Sources, func(from sessions.Source) bool { return from.SessionID == one.ID }) {
-				hunks++
-			}
-		}
-	}
-	if hunks > 0 && one.Workspace == w.path {
+	if hunks > 0 {
 		mark += " · " + plaintext.Count(hunks, "hunk")
 	}
 	if one.Workspace == w.path && one.ID == s.nextSession(w) {

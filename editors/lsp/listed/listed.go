@@ -3,6 +3,7 @@ package listed
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"cursord/agent/plaintext"
@@ -23,6 +24,30 @@ sessions, change their titles here and save.
 func Line(one *sessions.Session, marks string) string {
 	at := one.UpdatedAt.Local().Format("2006-01-02 15:04")
 	return fmt.Sprintf("- %s · %s · %s%s · %s", Title(one.Title), at, plaintext.Count(one.Turns, "turn"), marks, one.ID)
+}
+
+// Hunks are the numbers of hunks to review in a folder: all, and those of each session, by its id. Several sessions may have made one.
+type Hunks struct {
+	All int
+	Of  map[string]int
+}
+
+// CountHunks counts the hunks of a folder.
+func CountHunks(diffs iter.Seq[*sessions.Diff]) Hunks {
+	n := Hunks{Of: map[string]int{}}
+	for d := range diffs {
+		for i := range d.Hunks {
+			n.All++
+			of := map[string]bool{}
+			for _, from := range d.Hunks[i].Sources {
+				if !of[from.SessionID] {
+					n.Of[from.SessionID]++
+				}
+				of[from.SessionID] = true
+			}
+		}
+	}
+	return n
 }
 
 // Title returns a title for the list, without the separator of a line's parts.

@@ -1,6 +1,7 @@
 package listed
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,15 @@ import (
 
 	"cursord/sessions"
 )
+
+// TestCountHunks: a hunk counts once, and once for each session that has made it.
+func TestCountHunks(t *testing.T) {
+	one, two := sessions.Source{SessionID: "s1"}, sessions.Source{SessionID: "s2"}
+	n := CountHunks(slices.Values([]*sessions.Diff{
+		{Hunks: []sessions.Hunk{{Sources: []sessions.Source{one, one}}, {Sources: []sessions.Source{one, two}}}}, {Hunks: []sessions.Hunk{{}}},
+	}))
+	require.Equal(t, Hunks{All: 3, Of: map[string]int{"s1": 2, "s2": 1}}, n)
+}
 
 // TestRenamed edits a list as people do.
 func TestRenamed(t *testing.T) {
