@@ -51,6 +51,10 @@ The next question may come, and its key must not be typed into a file.")
               word-wrap t)
   (setq cursord--approvals-shown (make-hash-table :test #'equal)))
 
+(defun cursord--approval-no-word (option)
+  "Return what the header line calls OPTION, the answer of `cursord-deny'."
+  (if (equal option cursord--approval-none) "no answer" "no"))
+
 (defun cursord--approvals-header (pending)
   "Return the header line for PENDING; it has no key that answers nothing."
   (cursord-key-text
@@ -62,10 +66,14 @@ The next question may come, and its key must not be typed into a file.")
                         (cursord--approval-yes (cdr one)))
                       pending)
             "\\[cursord-approve] yes  ")
-       (and (seq-some (lambda (one)
-                        (cursord--approval-no (cdr one)))
-                      pending)
-            "\\[cursord-deny] no  ")
+       (when-let* ((noes (delq nil (mapcar (lambda (one)
+                                             (cursord--approval-no (cdr one)))
+                                           pending))))
+         (concat "\\[cursord-deny] "
+                 (string-join (delete-dups (mapcar #'cursord--approval-no-word
+                                                   noes))
+                              "/")
+                 "  "))
        (and (seq-some (lambda (one) (cursord--approval-always-p (cdr one)))
                       pending)
             "\\[cursord-approve-always] always in this folder  ")
@@ -177,10 +185,12 @@ After an answer that was given here, go on to the next question."
   (cursord--approvals-draw)
   (let ((buffer (get-buffer cursord--approvals-buffer)))
     (if (cursord-pending-approvals)
-        (display-buffer buffer '((display-buffer-reuse-window
-                                  display-buffer-at-bottom)
-                                 (window-height . fit-window-to-buffer)
-                                 (inhibit-same-window . t)))
+        (display-buffer buffer
+                        `((display-buffer-reuse-window
+                           display-buffer-at-bottom)
+                          (window-height . fit-window-to-buffer)
+                          (inhibit-same-window
+                           . ,(not (eq buffer (window-buffer))))))
       (dolist (window (get-buffer-window-list buffer nil t))
         (if (eq window (selected-window))
             (run-at-time cursord--approvals-linger nil #'cursord-protected

@@ -191,7 +191,7 @@ func TestEmacsDeclines(t *testing.T) {
 		e.poll("the question", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "Which colour?") })
 		e.command("cursord-approvals")
 		require.Contains(t, e.buffer("*cursord asks*"), "1 Red\n2 Blue\nn no answer: the agent goes on without one\n")
-		untilScreen(tm, e, `(?m)^ *n no  RET the answer at point`)
+		untilScreen(tm, e, `(?m)^ *n no answer  RET the answer at point`)
 		tm.Types("n")
 		require.Equal(t, sessions.ApprovalAnswer{OptionID: "cursord:none"}, answered("Which colour?"))
 		e.poll("the plan", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "Paint it.") })

@@ -322,3 +322,24 @@ func TestEmacsGoesOnToTheNextQuestion(t *testing.T) {
 		e.quiet()
 	})
 }
+
+// TestEmacsOneWindowForQuestions: beside an open prompt, the next question is in the window of the one before.
+func TestEmacsOneWindowForQuestions(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		_, c, e, tm := aQuestion(t, bin, `{"fake":"shell","ask":true,"command":"echo one"}`, `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`)
+		e.eval(`(progn (keymap-global-set "C-c a" cursord-command-map) (setq cursord--approval-reading 0) nil)`)
+		c.Asks(world.Obj{"prompt": "begin"})
+		e.poll("the permission", func() bool { return strings.Contains(e.buffer(asks), "echo one") })
+		tm.Types("C-c", "a", "Space")
+		untilScreen(tm, e, `(?m)^Ask.*:$`)
+		tm.Types("next prompt dr")
+		untilScreen(tm, e, `next prompt dr`)
+		tm.Types("C-c", "a", "q")
+		e.until("its window", `(equal (buffer-name (window-buffer)) %q)`, asks)
+		tm.Types("y")
+		e.poll("the question", func() bool { return strings.Contains(e.buffer(asks), "Which colour?") })
+		require.EqualValues(t, 1, e.eval(`(length (get-buffer-window-list %q nil t))`, asks))
+		e.quiet()
+	})
+}
