@@ -180,15 +180,16 @@ the second attempt."
       (setf (cursord-document-gone document) t))
     (if gone (concat "; " (cursord-gone-text gone)) "")))
 
-(defun cursord--say-decided (ws method applied skipped &optional unsaved)
+(defun cursord--say-decided (ws method applied skipped &optional unsaved parts)
   "Say that METHOD decided APPLIED hunks of WS, and left SKIPPED out.
-UNSAVED is non-nil if other programs see that when a buffer is saved."
+UNSAVED is non-nil if other programs see that when a buffer is saved.  PARTS
+lists the numbers of lines of those hunks that were decided in part."
   (let ((verb (alist-get method cursord--done-words))
         (text (concat (cursord--skipped-text ws skipped)
                       (cursord--gone-now ws))))
     (cond
      ((> applied 0)
-      (cursord-say "%s %s%s; %s%s" verb (cursord-plural applied "hunk")
+      (cursord-say "%s %s%s; %s%s" verb (cursord-decided-text applied parts)
                    (if unsaved ", on disk when you save" "") (cursord-left ws)
                    text))
      ((seq-empty-p skipped)             ; decided elsewhere meanwhile
@@ -266,11 +267,12 @@ in the form of an answer."
     (cursord--in-turn
      ws
      (lambda (done)
-       (let ((applied 0) unsaved)
+       (let ((applied 0) unsaved lines)
          (named-let step ((steps steps))
            (if (null steps)
                (progn
-                 (cursord--say-decided ws method applied skipped unsaved)
+                 (cursord--say-decided ws method applied skipped unsaved
+                                       lines)
                  (let ((cursord-decided-now t)) (cursord-protected after t))
                  (funcall done))
              (cursord--send-decision
@@ -279,6 +281,10 @@ in the form of an answer."
                 (if (not ok)
                     (progn (cursord-protected after nil) (funcall done))
                   (cl-incf applied (plist-get result :applied))
+                  (when-let* ((range (plist-get (caar steps) :lines))
+                              ((> (plist-get result :applied) 0)))
+                    (push (- (plist-get range :to) (plist-get range :from))
+                          lines))
                   (when (cursord--decided-unsaved-p ws result (cdar steps))
                     (setq unsaved t))
                   ;; The next step needs the diffs after this one.

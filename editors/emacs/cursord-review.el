@@ -199,6 +199,57 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
              (5 . "\\[cursord-comment-hunk] comment")
              (nil . "\\[cursord-review-keys] keys"))))))))))
 
+;;;; Isearch
+
+(defun cursord--headings ()
+  "Return the headings of files as they are shown: a list of (BEG END . TEXT)."
+  (let (headings)
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward "^diff --git .*$" nil t)
+        (push (cons (match-beginning 0)
+                    (cons (match-end 0)
+                          (get-text-property (match-beginning 0)
+                                             'cursord-display)))
+              headings)))
+    (nreverse headings)))
+
+(defun cursord--search-headings (search string bound)
+  "Return the next heading in which SEARCH finds STRING, up to BOUND."
+  (let* ((from (point))
+         (headings (seq-filter
+                    (pcase-lambda (`(,beg ,end . ,_))
+                      (if isearch-forward
+                          (and (<= from beg) (<= end (or bound end)))
+                        (and (<= end from) (<= (or bound beg) beg))))
+                    (cursord--headings))))
+    (with-temp-buffer
+      (insert (mapconcat #'cddr headings "\n"))
+      (goto-char (if isearch-forward (point-min) (point-max)))
+      (when (funcall search string nil t)
+        (nth (1- (line-number-at-pos (match-beginning 0))) headings)))))
+
+(defun cursord--review-search-fun ()
+  "Return a function by which Isearch finds headings, too, as they are shown.
+The match is git's line, which the heading hides."
+  (let ((search (isearch-search-fun-default)))
+    (lambda (string &optional bound noerror count)
+      (let* ((from (point))
+             (there (funcall search string bound t count))
+             (match (and there (match-data))))
+        (goto-char from)
+        (pcase (cursord--search-headings search string bound)
+          ((and `(,beg ,end . ,_)
+                (guard (or (null there)
+                           (if isearch-forward (<= beg (car match))
+                             (>= end (cadr match))))))
+           (set-match-data (list beg end))
+           (goto-char (if isearch-forward end beg)))
+          ((guard there)
+           (set-match-data match)
+           (goto-char there))
+          ((guard (not noerror)) (signal 'search-failed (list string))))))))
+
 ;; Some keys of `diff-mode' would change files or the patch, and which ones
 ;; depends on Emacs's version.  So this keymap does not inherit from it.
 (defvar-keymap cursord-review-mode-map
@@ -280,6 +331,7 @@ stay when you leave with \\[quit-window], also when Emacs ends.
     (setq-local font-lock-fontify-region-function
                 (lambda (&rest args)
                   (cursord-unheard (apply fontify args)))))
+  (setq-local isearch-search-fun-function #'cursord--review-search-fun)
   (setq-local header-line-format '(:eval (cursord--review-header)))
   (setq-local revert-buffer-function
               (lambda (&rest _) (cursord-resync cursord-buffer-workspace)))

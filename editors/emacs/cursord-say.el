@@ -132,6 +132,21 @@ Return nil, so that a command without arguments can have this as its
   "Return N and WORD, with an s unless N is 1."
   (format "%d %s%s" n word (if (eql n 1) "" "s")))
 
+(defun cursord-decided-text (applied parts)
+  "Return what was decided: APPLIED hunks, of which PARTS were parts alone.
+PARTS lists the numbers of lines of these parts."
+  (let ((whole (- applied (length parts))))
+    (string-join
+     (delq nil
+           (list (and (> whole 0) (cursord-plural whole "hunk"))
+                 (and parts
+                      (format "%s of %s"
+                              (cursord-plural (apply #'+ parts) "line")
+                              (if (cdr parts)
+                                  (cursord-plural (length parts) "hunk")
+                                "a hunk")))))
+     " and ")))
+
 ;; The buffer of a header line that is being drawn is in the selected window.
 (defun cursord-fitting (parts)
   "Return PARTS as one line that fits into the window of the current buffer.

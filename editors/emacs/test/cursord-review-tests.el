@@ -46,6 +46,52 @@
           (equal "Nothing to review.\n" (buffer-string)))
         (should (equal "one\n2\nthree\n" (cursord-test-get "f")))))))
 
+(ert-deftest cursord-test-review-says-that-lines-were-decided ()
+  "A decision about lines of a hunk is not said to be one about the hunk."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" "9\n") (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" "9\n" "NINE\n10\n"))
+      (cursord-test-turn ws "change")
+      (save-window-excursion
+        (cursord-review)
+        (goto-char (point-min))
+        (search-forward "+NINE")
+        (let ((transient-mark-mode t))
+          (set-mark (line-beginning-position))
+          (goto-char (line-end-position))
+          (activate-mark)
+          (cursord-accept-hunk))
+        (cursord-test-until "what is said"
+          (cursord-test-said-p
+           "accepted 1 line of a hunk; [12] hunks? left in 1 file$"))))))
+
+(ert-deftest cursord-test-review-isearch-finds-headings ()
+  "Isearch finds the headings of files as they are shown."
+  (cursord-test-with-world
+    (let ((ws (progn (dolist (name '("a" "b" "c"))
+                       (cursord-test-put name "one\n"))
+                     (cursord-test-open)))
+          (found (lambda ()
+                   (and isearch-success
+                        (progn (beginning-of-line)
+                               (get-text-property (point) 'cursord-path))))))
+      (cursord-test-plays (cursord-test-edits "a" "one\n" "1\n")
+                          (cursord-test-edits "b" "one\n" "1\nmodified c\n")
+                          (cursord-test-edits "c" "one\n" "1\n"))
+      (cursord-test-turn ws "change")
+      (save-window-excursion
+        (cursord-review)
+        (pcase-dolist (`(,from ,forward ,text ,path)
+                       '((1 t "modified b +2" "b") (1 t "modified c" "b")
+                         (end nil "modified c +" "c")
+                         (end nil "modified a" "a") (1 t "modified d" nil)))
+          (ert-info (text)
+            (goto-char (if (eq from 'end) (point-max) from))
+            (isearch-mode forward)
+            (isearch-yank-string text)
+            (should (equal path (funcall found)))
+            (isearch-done)))))))
+
 (ert-deftest cursord-test-review-keeps-folds ()
   "What is folded in the review stays so when its file is drawn again."
   (cursord-test-with-world
