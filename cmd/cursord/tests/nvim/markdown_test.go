@@ -169,3 +169,41 @@ func TestNvimDrawsNothingInAPlainText(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimGoesToPlacesInBold goes to places that the agent has written in bold or italics. Neovim said that there is nothing to open.
+func TestNvimGoesToPlacesInBold(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		text := world.Numbered(9, nil)
+		w, e := trusted(t, world.Tree{"f": "one\n", "main.go": text, "util.go": text, "_new.go": text, "__init__.py": text})
+		w.Plays(world.Streams("See **main.go:7**, *main.go:8* and __util.go:3__ with _util.go:4_ or __new.go:2_, **`main.go:5`**; __init__.py:6 **main.go**. ~~util.go~~"), world.Done)
+		e.Turn(world.Obj{"prompt": "hello"})
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
+		n.ex("Cursord resume")
+		n.untilScreen("See ")
+		n.keys("<Esc>")
+		n.until("Normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
+		for _, c := range []struct {
+			written, file string
+			line          float64
+		}{
+			{"main.go:7", "main.go", 7},
+			{"main.go:8", "main.go", 8},
+			{"__util.go:3", "util.go", 3},
+			{"_util.go:4_", "util.go", 4},
+			{"__new.go:2_", "_new.go", 2},
+			{"`main.go:5`", "main.go", 5},
+			{"__init__.py:6", "__init__.py", 6},
+			{"main.go**", "main.go", 1},
+			{"~~util", "util.go", 1},
+		} {
+			n.lua(`for _, win in ipairs(vim.api.nvim_list_wins()) do
+				if vim.bo[vim.api.nvim_win_get_buf(win)].filetype == 'cursord_chat' then vim.api.nvim_set_current_win(win) end
+			end
+			assert(vim.fn.search('\\V' .. ..., 'w') > 0)`, c.written)
+			n.keys("gd")
+			n.until(c.written, "local file, line = ... return vim.fn.expand('%:t') == file and vim.fn.line('.') == line", c.file, c.line)
+		}
+		n.quiet()
+	})
+}

@@ -44,27 +44,50 @@ local function destination()
   end
 end
 
---- Goes to the file whose name is under the cursor, as in "path" or "path:12", or opens the web page.
+--- The file that a word names, as "path" or "path:12". Marks of bold and italics around it are no part of the name, unless a file
+--- is called so.
+--- @param ws cursord.Workspace
+--- @param word string
+--- @return string? path
+--- @return integer line from 1
+local function named(ws, word)
+  local name, line = word:match('^(.-):(%d+)')
+  name = name or word
+  local before, behind = #name:match('^[*_~]*'), line and 0 or #name:match('[*_~]*$')
+  for from = 1, before + 1 do
+    for to = #name, #name - behind, -1 do
+      local path = name:sub(from, to)
+      if vim.startswith(path, ws.root .. '/') then
+        path = path:sub(#ws.root + 2)
+      end
+      local stat = path ~= '' and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path))
+      if stat and stat.type == 'file' then
+        return path, tonumber(line) or 1
+      end
+    end
+  end
+  return nil, 1
+end
+
+--- Goes to the file whose name is under the cursor, or opens the web page.
 local function go_to_file()
   local ws = here()
   local word = (destination() or vim.fn.expand('<cWORD>'))
-    :gsub('^[`\'"(%[<]+', '')
-    :gsub('[`\'")%]>,;.]+$', '')
-  if word:find('^https?://') then
-    local _, problem = vim.ui.open(word)
+    :gsub('^[*_~]*[`\'"(%[<]+', '')
+    :gsub('[`\'")%]>,;.][`\'")%]>,;.*_~]*$', '')
+  local url = word:match('^[*_~]*(https?://.*)$')
+  if url then
+    local _, problem = vim.ui.open(url)
     return problem and message.note(problem)
   end
-  word = word:gsub('^file://', ''):gsub('#L(%d+)', ':%1')
-  local path, line = word:match('^(.-):(%d+)')
-  path = path or word
-  if ws and vim.startswith(path, ws.root .. '/') then
-    path = path:sub(#ws.root + 2)
+  local path, line = nil, 1
+  if ws then
+    path, line = named(ws, (word:gsub('file://', '', 1):gsub('#L(%d+)', ':%1')))
   end
-  local stat = ws and path ~= '' and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path))
-  if not ws or not stat or stat.type ~= 'file' then
+  if not ws or not path then
     return message.note('there is nothing to open here; i goes to the input, g? shows the keys')
   end
-  require('cursord.review.nav').go(ws, path, (tonumber(line) or 1) - 1)
+  require('cursord.review.nav').go(ws, path, line - 1)
 end
 
 --- @return cursord.Transcript?
