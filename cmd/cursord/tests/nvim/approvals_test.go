@@ -75,7 +75,7 @@ func TestNvimApprovals(t *testing.T) {
 		n.keys("q")
 		n.untilScreen("more lines: see :Cursord approvals")
 		n.ex("Cursord approve")
-		n.hears("read the whole question here")
+		n.hears("read all of it; <CR> answers")
 		require.Len(t, n.lua("return require('cursord.approvals').pending()"), 1, "a question that is not seen whole is not answered")
 		n.keys("G?Reject<CR>")
 		n.keys("<CR>")

@@ -18,14 +18,14 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct {
-			columns                            int
-			copied, changed, rejected, stopped string
+			columns                                   int
+			ended, copied, changed, rejected, stopped string
 		}{
 			{
-				80, "cursord: in a copy of the workspace, from the next session on", "cursord: f has changed; decide again",
+				80, "cursord: 1 hunk in 1 file; ]a goes there", "cursord: in a copy of the workspace, from the next session on", "cursord: f has changed; decide again",
 				"rejected 1 hunk; none left", "cursord: stopped; the next command starts it",
 			},
-			{40, "\nin a copy of the workspace,…", "\nf has changed; decide again", "rejected 1 hunk; none left", "\nstopped; the next command s…"},
+			{40, "\n]a: 1 hunk in 1 file", "\nin a copy of the workspace,…", "\nf has changed; decide again", "rejected 1 hunk; none left", "\nstopped; the next command s…"},
 		} {
 			t.Log(c.columns)
 			w := world.New(t)
@@ -34,9 +34,9 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
 			w.Start()
 			w.Trusts()
-			n := neovim(w, t, bin, fmt.Sprintf(ownNotify, c.columns)+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
+			n := neovim(w, t, bin, fmt.Sprintf(ownNotify, c.columns)+"\nvim.g.cursord = { chat = { open_on_ask = false } } vim.keymap.set('n', ']a', '<Plug>(cursord-next)')", "f")
 			n.keys(":Cursord ask do it<CR>")
-			n.untilScreen("1 hunk in 1 file")
+			n.untilScreen(c.ended)
 			n.keys(":Cursord isolation copy<CR>")
 			n.untilScreen(c.copied)
 			n.lua(`require('cursord.rpc').say_error({ message = 'f has changed since revision 20', data = { hint = 'look at the present diff and decide again' } })`)

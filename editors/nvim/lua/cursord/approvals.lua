@@ -270,7 +270,7 @@ local function seen(typed)
   local read = typed and answers.read(a, typed)
   local yes = typed and not (read and answers.is_no(a, read))
   if yes and not win and shown and shown.cut then
-    to_list(a, 'read the whole question here, and answer with <CR>')
+    to_list(a, 'read all of it; <CR> answers')
   elseif shown and is_ready(shown, at, yes and win or nil) then
     return a
   elseif not shown then

@@ -185,12 +185,14 @@ local function turn_ended(ws, turn)
     local own = vim.iter(ws.diffs):any(function(_, diff)
       return vim.list_contains(diff.turns or {}, turn.id)
     end)
-    local left = ('%s in %s%s; %s goes there'):format(
+    local left = ('%s in %s%s'):format(
       plural(hunks, 'hunk'),
       plural(files, 'file'),
-      own and '' or ' from before',
-      way
+      own and '' or ' from before'
     )
+    local whole = ('%s; %s goes there'):format(left, way)
+    -- The end is cut where it does not fit.
+    left = api.nvim_strwidth(whole) > vim.v.echospace and ('%s: %s'):format(way, left) or whole
     local line, hint = text:match('^([^\n]*)(.*)$')
     text = text == 'done' and left or ('%s; %s%s'):format(line, left, hint)
   end
