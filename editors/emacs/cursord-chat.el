@@ -284,6 +284,19 @@ They begin at its end if what they showed was taken out of it."
                 (cursord--set-fold block nil)
                 (cursord--show-block block)))))))
 
+(defun cursord--named-file (name)
+  "Return the file of the workspace that NAME names, or nil.
+Marks of bold and italics around it are no part of it, unless a file is
+called so."
+  (let ((before (string-match "[^*_]" name))
+        (behind (string-match "[*_]*\\'" name)))
+    (cl-loop for from from 0 to (or before -1)
+             thereis
+             (cl-loop for to from (length name) downto behind
+                      for file = (cursord-file cursord-buffer-workspace
+                                               (substring name from to))
+                      when (file-regular-p file) return file))))
+
 (defun cursord--place-at-point ()
   "Return the place that the text at point names, for example src/a.el:12.
 The value is (FILE . LINE), or nil if there is no such file.  LINE is nil for
@@ -296,9 +309,7 @@ the name of a file alone."
                             "\\(?::\\([0-9]+\\)\\)?")))
                   ((<= (match-end 0) end))
                   (line (or (match-string 2) t))
-                  (file (cursord-file cursord-buffer-workspace
-                                      (match-string-no-properties 1)))
-                  ((file-regular-p file)))
+                  (file (cursord--named-file (match-string-no-properties 1))))
         (cons file (and (stringp line) (string-to-number line)))))))
 
 (defun cursord--property-here (property)

@@ -103,6 +103,35 @@
               (setq at (1+ at)))
             (concat (nreverse seen))))))
 
+(ert-deftest cursord-test-places-in-bold ()
+  "A place that the agent has written in bold or italics leads to its file."
+  (cursord-test-with-world
+    (cursord-test-put "main.go" (cursord-test-numbered 9))
+    (cursord-test-put "_new.go" (cursord-test-numbered 9))
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays
+       (cursord-test-says
+        (concat "See **main.go:7**, *main.go:8* and __main.go:3__ with "
+                "_main.go:4_ or __new.go:2_, **`main.go:5`**, _new.go:6"
+                " and **main.go**.")))
+      (switch-to-buffer (cursord--chat-buffer-create ws))
+      (cursord-test-turn ws "look")
+      (cursord-test-until "the chat"
+        (string-search "**main.go**" (cdr (cursord-test-chat ws))))
+      (goto-char (point-min))
+      (pcase-dolist (`(,text ,file ,line)
+                     '(("**main.go:7" "main.go" 7) ("*main.go:8" "main.go" 8)
+                       ("__main.go:3" "main.go" 3) ("_main.go:4" "main.go" 4)
+                       ("__new.go:2" "_new.go" 2) ("`main.go:5" "main.go" 5)
+                       ("_new.go:6" "_new.go" 6) ("**main.go" "main.go" 1)))
+        (search-forward text)
+        (backward-char 4)
+        (save-window-excursion
+          (cursord-visit)
+          (goto-char (if (equal text "**main.go") (point-min) (point)))
+          (should (equal (list text file line)
+                         (list text (buffer-name) (line-number-at-pos)))))))))
+
 (ert-deftest cursord-test-edits-in-the-chat ()
   "An edit counts its lines, unfolds to them, and leads to its hunk."
   (cursord-test-with-world
