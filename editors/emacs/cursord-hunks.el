@@ -317,11 +317,17 @@ decided.  The files stay as they are, and this cannot be undone."
                              (or path (car (if forward paths (last paths))))
                              forward)
         (unless (or path (string-empty-p here))
-          (message "cursord: %s"
-                   (cond ((equal '(1 . 1) (cursord-pending ws))
-                          "this is the only hunk")
-                         (forward "from the last hunk to the first")
-                         (t "from the first hunk to the last"))))))))
+          (let ((rest (cursord--out-of-buffers ws)))
+            (message "cursord: %s%s"
+                     (cond ((equal '(1 . 1) (cursord-pending ws))
+                            "this is the only hunk")
+                           (forward "from the last hunk to the first")
+                           (t "from the first hunk to the last"))
+                     (if (zerop rest)
+                         ""
+                       (cursord-key-text
+                        (format "; %d more only in \\[cursord-review]"
+                                rest))))))))))
 
 ;;;###autoload
 (defun cursord-next-hunk (&optional count)

@@ -128,6 +128,22 @@ A deleted file is shown in a buffer that is there already."
                                 (cursord-document-at ws path))))))
               (cursord-review-paths ws)))
 
+(defun cursord--out-of-buffers (ws)
+  "Return how many hunks of WS the buffers of files do not show.
+They are of files without text, and the renames and modes of others."
+  (let ((paths (cursord--text-paths ws)) (count 0))
+    (maphash (lambda (path diff)
+               (cl-incf count
+                        (seq-count
+                         (lambda (hunk)
+                           (or (not (member path paths))
+                               (and (seq-empty-p (plist-get hunk :lines))
+                                    (not (member (plist-get diff :kind)
+                                                 '("created" "deleted"))))))
+                         (plist-get diff :hunks))))
+             (cursord-workspace-diffs ws))
+    count))
+
 (defun cursord--hunk-starts ()
   "Return the beginnings of the current buffer's hunks, in order."
   (mapcar #'cadr (cursord-hunk-places)))

@@ -102,4 +102,28 @@ Return nil, or the error that it signals."
                        ": M-x cursord.* leads there\\'\\|answer it here\\'"
                        (cadr err))))))))))
 
+(ert-deftest cursord-test-wrapping-counts-what-no-buffer-shows ()
+  "Going on behind the last hunk says how many hunks no buffer shows."
+  (cursord-test-with-world
+    (let ((ws (progn (dolist (name '("f" "m" "r"))
+                       (cursord-test-put name (concat name "\n1\n2\n3\n")))
+                     (cursord-test-open)))
+          said)
+      (cursord-test-plays
+       (cursord-test-runs (concat "ln -s f link; printf '\\0' >bin; mv r s;"
+                                  " chmod +x m; echo 4 >>f; : >empty")))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change all")
+      (cursord-test-until "the hunks" (equal '(6 . 6) (cursord-pending ws)))
+      (goto-char (point-min))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args)
+                   (push (apply #'format format args) said))))
+        (dotimes (_ 6)
+          (unless said
+            (cursord-next-hunk))))
+      (should (equal (concat "cursord: from the last hunk to the first;"
+                             " 4 more only in M-x cursord-review")
+                     (car said))))))
+
 ;;; cursord-commands-tests.el ends here
