@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/diffs/history"
 	"cursord/diffs/internal/linetext"
 	"cursord/diffs/internal/weave"
 )
@@ -71,7 +72,9 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	for _, a := range out {
 		kept[a.ID] = true
 	}
+	over := r.overwritten(start, end, out)
 	r.weave.Atoms = slices.Replace(r.weave.Atoms, start, end, out...)
+	r.past = r.past.Beneath(over).Place(r.tombstones())
 	r.weave.Repair()
 	r.weave.Normalise()
 	if r.was && r.weave.Same() {
@@ -87,6 +90,38 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 		}
 	}
 	return pending
+}
+
+// overwritten returns what the history has to know of PutBeneath, which puts out in the place of the atoms from start to end.
+func (r *Review) overwritten(start, end int, out []weave.Atom) (o history.Overwritten) {
+	had, kept := map[uint64]bool{}, map[uint64]bool{}
+	for _, a := range out {
+		kept[a.ID] = true
+	}
+	for i := range r.weave.Atoms[:end] {
+		a := &r.weave.Atoms[i]
+		if a.Del == 0 && i < start {
+			o.From++
+		}
+		if i < start {
+			continue
+		}
+		had[a.ID] = true
+		o.Edits = append(o.Edits, a.Ins, a.Del)
+		if a.Del != 0 && !kept[a.ID] {
+			o.Gone = append(o.Gone, a.Text)
+		}
+	}
+	o.To = o.From
+	for _, a := range out {
+		switch {
+		case a.Del == 0:
+			o.To++
+		case !had[a.ID]:
+			o.Mine = append(o.Mine, history.Tombstone{Text: a.Text, Del: a.Del, First: o.To})
+		}
+	}
+	return o
 }
 
 func (r *Review) put(text string, n int32) weave.Atom {

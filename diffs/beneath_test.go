@@ -48,9 +48,17 @@ func TestPutBeneath(t *testing.T) {
 			}
 			require.Equal(t, c.changed, changed())
 			require.Equal(t, spaced(c.rejected), r.Baseline())
+			rewound := func() Content {
+				back := r.Copy()
+				if _, _, err := back.Rewind(Undone{Turns: []string{"t"}}); err != nil {
+					require.ErrorIs(t, err, ErrNotFound)
+				}
+				return back.Current()
+			}
 			if len(ids) == 0 {
 				return
 			}
+			require.Equal(t, spaced(c.rejected), rewound())
 			sel := selection{atoms: make([]bool, len(r.weave.Atoms))}
 			r.add(&sel, ids)
 			d, err := r.decide(r.list(), sel, false)
@@ -60,9 +68,16 @@ func TestPutBeneath(t *testing.T) {
 			require.NoError(t, r.Undo(d))
 			require.Equal(t, spaced(c.edited+" typed"), r.Current())
 			require.Equal(t, c.changed, changed())
-			_, err = r.Redo(d)
-			require.NoError(t, err)
-			require.Equal(t, spaced(c.rejected+" typed"), r.Current())
+			for range 2 {
+				require.Equal(t, spaced(c.rejected+" typed"), rewound())
+				_, err = r.Redo(d)
+				require.NoError(t, err)
+				require.Equal(t, spaced(c.rejected+" typed"), r.Current())
+				require.Equal(t, spaced(c.rejected+" typed"), rewound())
+				require.NoError(t, r.Undo(d))
+				require.Equal(t, spaced(c.edited+" typed"), r.Current())
+				require.Equal(t, c.changed, changed())
+			}
 		})
 	}
 }
