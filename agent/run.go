@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"cursord/agent/program"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 
 	"cursord/agent/failure"
 	"cursord/agent/process"
+	"cursord/agent/program"
 )
 
 // A Request describes one run of the agent.

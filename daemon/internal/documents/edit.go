@@ -1,12 +1,13 @@
 package documents
 
 import (
+	"strings"
+
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
-	"strings"
 )
 
 // Edit marks a document as unsaved although it equals the file, because edits are about to change it. It returns false if

@@ -1,10 +1,11 @@
 package threeway
 
 import (
-	"cursord/diffs"
 	"flag"
 	"strings"
 	"testing"
+
+	"cursord/diffs"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
