@@ -107,7 +107,9 @@ func (r *Reviewer) takeScanned(t *Worktree, s *snapshot.Snapshot, fd snapshot.Ch
 		guess = f.Review.Copy()
 		f.Review.Observe(fd.After.Content, fd.Source)
 	}
-	f.lookedAt = fd.At
+	if f.lookedAt = fd.At; fd.Is.Exists() && !t.Isolated() {
+		f.is = fd.Is // a person may give it another name before the next look
+	}
 	if fd.Source != nil {
 		t.made.Found(t.place(fd.Path), guess, fd.After.Content, fd.Source)
 		f.agents = f.Review.Rev()

@@ -99,6 +99,9 @@ func (r *Reviewer) takeIn(in *Worktree, wr *toolcalls.Written) {
 		return
 	}
 	f.lookedAt = wr.At
+	if f.is.Ino == 0 && !wr.Tree.Isolated() {
+		f.is = wr.Start.Is(wr.Path) // a person may give it another name before the first look at it
+	}
 	f.made = stored.Union(f.made, wr.Start.MissingDirs(wr.Path))
 	for _, img := range []diffs.Content{steps[0].Content, wr.After.Content} {
 		if img.Exists && img.Mode != 0 {

@@ -32,6 +32,16 @@ func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
+// Is returns which file a path holds, as it was seen last; the zero Stat if none is known.
+func (s *Snapshot) Is(name string) filestat.Stat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.files.get(name); e != nil {
+		return e.Stat
+	}
+	return filestat.Stat{}
+}
+
 // Noted returns the content of a path in its latest note. known is false if the content was not kept, or if the path is absent
 // and was, its state before, was absent too.
 func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {

@@ -7,6 +7,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
 )
 
 // What people take away while a turn runs is known until the turn's end: the agent may go on where they have put it, and nobody may have seen it
@@ -70,6 +71,7 @@ func (s *Snapshot) followed(all []Change) []Change {
 	if len(came) == 0 || s.isolated || s.shift != nil {
 		return all
 	}
+	s.broughtBack(came)
 	gone, at := s.origins(all)
 	used, paired := make([]bool, len(gone)), map[int]bool{}
 	pair := func(f *Change, k int) {
@@ -83,12 +85,15 @@ func (s *Snapshot) followed(all []Change) []Change {
 		s.mu.Unlock()
 	}
 	for _, f := range came {
+		if f.Was.Exists() {
+			continue
+		}
 		if k := slices.IndexFunc(gone, func(g Change) bool { return g.Source == nil && g.Known && s.isThere(g.Was, f) }); k >= 0 && !used[k] {
 			pair(f, k)
 		}
 	}
 	for _, f := range came {
-		if !agents || f.Source == nil || f.From != nil || len(gone)*len(came) > awayPairs {
+		if !agents || f.Source == nil || f.From != nil || f.Was.Exists() || len(gone)*len(came) > awayPairs {
 			continue
 		}
 		best, most := -1, 0
@@ -112,6 +117,35 @@ func (s *Snapshot) followed(all []Change) []Change {
 		}
 	}
 	return left
+}
+
+// broughtBack finds the new files that people had taken away from the same paths. They are there again, and nobody has made them; what differs
+// may be a person's change.
+func (s *Snapshot) broughtBack(came []*Change) {
+	s.mu.Lock()
+	away := maps.Clone(s.away)
+	s.mu.Unlock()
+	if len(away) == 0 {
+		return
+	}
+	held := s.contentsOf(away)
+	for _, f := range came {
+		e, data := away[f.Path], held[f.Path]
+		if e == nil || data == nil || !s.isThere(e.Stat, f) {
+			continue
+		}
+		s.mu.Lock()
+		s.files.set(f.Path, e)
+		s.record.note(f.Path, e)
+		delete(s.away, f.Path)
+		s.mu.Unlock()
+		f.Was, f.Before = e.Stat, atomicfile.ContentOf(e.Stat.Mode, data)
+		if f.Source != nil && !f.After.Same(atomicfile.State{Content: f.Before}) {
+			maybe := *f.Source
+			maybe.Via = diffs.ViaUnknown
+			f.Source = &maybe
+		}
+	}
 }
 
 // isThere reports whether a change has brought the very file that was in a state elsewhere.
