@@ -53,7 +53,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 				require.False(t, n.waits())
 			}
 			n.keys(":Cursord ask do it<CR>")
-			shows("5 hunks in 5 files")
+			shows("5 hunks in 5") // in 40 columns, the command that goes there comes first
 			n.keys(":Cursord next<CR>")
 			shows("hunk 1 of 5")
 			n.keys(":Cursord next<CR>")

@@ -192,9 +192,10 @@ local function turn_ended(ws, turn)
     )
     local whole = ('%s; %s goes there'):format(left, way)
     -- The end is cut where it does not fit.
-    left = api.nvim_strwidth(whole) > vim.v.echospace and ('%s: %s'):format(way, left) or whole
+    local short = api.nvim_strwidth(whole) > vim.v.echospace and ('%s: %s'):format(way, left)
+      or whole
     local line, hint = text:match('^([^\n]*)(.*)$')
-    text = text == 'done' and left or ('%s; %s%s'):format(line, left, hint)
+    text = text == 'done' and short or ('%s; %s%s'):format(line, whole, hint)
   end
   rpc.say(text, level)
   local session = ws.sessions[turn.sessionId]
