@@ -71,7 +71,7 @@ func (s *Snapshot) followed(all []Change) []Change {
 	if len(came) == 0 || s.isolated || s.shift != nil {
 		return all
 	}
-	s.broughtBack(came)
+	came = s.notBroughtBack(came)
 	gone, at := s.origins(all)
 	used, paired := make([]bool, len(gone)), map[int]bool{}
 	pair := func(f *Change, k int) {
@@ -85,15 +85,12 @@ func (s *Snapshot) followed(all []Change) []Change {
 		s.mu.Unlock()
 	}
 	for _, f := range came {
-		if f.Was.Exists() {
-			continue
-		}
 		if k := slices.IndexFunc(gone, func(g Change) bool { return g.Source == nil && g.Known && s.isThere(g.Was, f) }); k >= 0 && !used[k] {
 			pair(f, k)
 		}
 	}
 	for _, f := range came {
-		if !agents || f.Source == nil || f.From != nil || f.Was.Exists() || len(gone)*len(came) > awayPairs {
+		if !agents || f.Source == nil || f.From != nil || len(gone)*len(came) > awayPairs {
 			continue
 		}
 		best, most := -1, 0
@@ -119,20 +116,25 @@ func (s *Snapshot) followed(all []Change) []Change {
 	return left
 }
 
-// broughtBack finds the new files that people had taken away from the same paths. They are there again, and nobody has made them; what differs
-// may be a person's change.
-func (s *Snapshot) broughtBack(came []*Change) {
+// notBroughtBack takes out of new files those that people had taken away from the same paths. They are there again, and nobody has made them; what
+// differs may be a person's change.
+func (s *Snapshot) notBroughtBack(came []*Change) []*Change {
+	away := map[string]*entry{}
 	s.mu.Lock()
-	away := maps.Clone(s.away)
+	for _, f := range came {
+		if e := s.away[f.Path]; e != nil {
+			away[f.Path] = e
+		}
+	}
 	s.mu.Unlock()
 	if len(away) == 0 {
-		return
+		return came
 	}
 	held := s.contentsOf(away)
-	for _, f := range came {
+	return slices.DeleteFunc(came, func(f *Change) bool {
 		e, data := away[f.Path], held[f.Path]
 		if e == nil || data == nil || !s.isThere(e.Stat, f) {
-			continue
+			return false
 		}
 		s.mu.Lock()
 		s.files.set(f.Path, e)
@@ -145,7 +147,8 @@ func (s *Snapshot) broughtBack(came []*Change) {
 			maybe.Via = diffs.ViaUnknown
 			f.Source = &maybe
 		}
-	}
+		return true
+	})
 }
 
 // isThere reports whether a change has brought the very file that was in a state elsewhere.
