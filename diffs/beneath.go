@@ -72,7 +72,7 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	for _, a := range out {
 		kept[a.ID] = true
 	}
-	over := r.overwritten(start, end, out)
+	over := r.overwritten(start, end, out, kept)
 	r.weave.Atoms = slices.Replace(r.weave.Atoms, start, end, out...)
 	r.past = r.past.Beneath(over).Place(r.tombstones())
 	r.weave.Repair()
@@ -92,20 +92,15 @@ func (r *Review) PutBeneath(s Side) []uint64 {
 	return pending
 }
 
-// overwritten returns what the history has to know of PutBeneath, which puts out in the place of the atoms from start to end.
-func (r *Review) overwritten(start, end int, out []weave.Atom) (o history.Overwritten) {
-	had, kept := map[uint64]bool{}, map[uint64]bool{}
-	for _, a := range out {
-		kept[a.ID] = true
-	}
-	for i := range r.weave.Atoms[:end] {
-		a := &r.weave.Atoms[i]
-		if a.Del == 0 && i < start {
+// overwritten returns what the history has to know of PutBeneath, which puts out, with the ids in kept, in the place of the atoms from start to end.
+func (r *Review) overwritten(start, end int, out []weave.Atom, kept map[uint64]bool) (o history.Overwritten) {
+	for _, a := range r.weave.Atoms[:start] {
+		if a.Del == 0 {
 			o.From++
 		}
-		if i < start {
-			continue
-		}
+	}
+	had := map[uint64]bool{}
+	for _, a := range r.weave.Atoms[start:end] {
 		had[a.ID] = true
 		o.Edits = append(o.Edits, a.Ins, a.Del)
 		if a.Del != 0 && !kept[a.ID] {
